@@ -1,0 +1,101 @@
+#include <cstdlib>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <megaup/cli/arguments.hpp>
+#include <megaup/cli/command.hpp>
+#include <megaup/comm/backend.hpp>
+#include <megaup/core/output_probe.hpp>
+#include <megaup/core/version.hpp>
+#include <megaup/experiments/environment.hpp>
+#include <megaup/ops/arm.hpp>
+#include <megaup/ops/host_gemm.hpp>
+
+namespace megaup::cli {
+namespace {
+
+enum class Health { ok, warn, fail };
+
+/// Prints one line a finding and remembers the worst.
+class Findings {
+ public:
+  void add(Health health, std::string_view what, std::string_view mend = {}) {
+    constexpr std::string_view kWords[] = {"ok  ", "warn", "fail"};
+    fmt::print("{}  {}\n", kWords[static_cast<int>(health)], what);
+    if (!mend.empty()) fmt::print("      mend: {}\n", mend);
+    if (health == Health::fail) failed_ = true;
+  }
+  bool failed() const { return failed_; }
+
+ private:
+  bool failed_ = false;
+};
+
+void machine(Findings& findings) {
+  const auto environment = experiments::describe_environment([](const char* name) { return std::getenv(name); });
+  findings.add(Health::ok, fmt::format("megaup {} ({})", core::version(), core::git_commit()));
+  const int cores = experiments::usable_cores(), all = experiments::hardware_cores();
+  findings.add(Health::ok, fmt::format("{} on {}, {}", environment.at("cpu"), environment.at("host"), environment.at("kernel")));
+  if (cores < all)
+    findings.add(Health::warn, fmt::format("this process may use {} of {} cores", cores, all), "start it without taskset or a cgroup limit, or know that ranks share these cores");
+  else
+    findings.add(Health::ok, fmt::format("{} cores: up to {} ranks with a core each; more are measured oversubscribed and marked so", cores, cores));
+  findings.add(Health::ok, fmt::format("memory {}; best matrix instructions: {}", environment.at("memory_total"), environment.at("cpu_matrix_instructions")));
+  const auto governor = environment.find("cpu_governor");
+  if (governor != environment.end() && governor->second != "performance")
+    findings.add(Health::warn, fmt::format("CPU frequency governor is '{}'", governor->second), "set it to 'performance' for steadier times");
+}
+
+void backends(Findings& findings) {
+  for (const auto* backend : comm::backends()) {
+    if (const auto why = backend->unavailable())
+      findings.add(Health::warn, fmt::format("communicator {}: {}", backend->name, *why));
+    else
+      findings.add(Health::ok, fmt::format("communicator {}: {}", backend->name, backend->doc));
+  }
+  for (const auto& absent : comm::absent_backends())
+    findings.add(Health::warn, fmt::format("communicator {}: not in this build", absent.name), absent.reason);
+  findings.add(Health::warn, "GPU arms and communicators (cuda_p2p, nccl): not built in this version; every number is from host memory");
+}
+
+void arms(Findings& findings) {
+  for (const auto* operation : ops::operations()) {
+    std::string names;
+    for (const auto* arm : ops::arms())
+      if (arm->kind == operation->kind) names += fmt::format("{}{}", names.empty() ? "" : " ", arm->name);
+    findings.add(names.empty() ? Health::fail : Health::ok, fmt::format("operation {}: {}", operation->name, names));
+  }
+  std::string providers;
+  for (const auto* provider : ops::gemm_providers()) providers += fmt::format("{}{}", providers.empty() ? "" : ", ", provider->name);
+  findings.add(Health::ok, fmt::format("host GEMM: {} (the faster one is chosen by timing for each shape)", providers));
+}
+
+void output(Findings& findings, const std::filesystem::path& folder) {
+  try {
+    core::probe_output(folder / "megaup-doctor-probe.h5", false, 1 << 20);
+    findings.add(Health::ok, fmt::format("{}: results can be written here", std::filesystem::absolute(folder).string()));
+  } catch (const core::Error& error) {
+    findings.add(Health::fail, error.what());
+  }
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"What this machine can measure, each line ok, warn or fail with its mend. Exit status 4 if a line says fail."};
+  std::filesystem::path folder = ".";
+  app.add_option("--output-folder", folder, "where results are to be written");
+  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  Findings findings;
+  machine(findings);
+  backends(findings);
+  arms(findings);
+  output(findings, folder);
+  return findings.failed() ? core::exit_status(core::ErrorKind::environment) : 0;
+}
+
+}  // namespace
+
+extern const Command doctor_command;
+const Command doctor_command{"doctor", "what this machine can measure, and the mend for what it cannot", run};
+
+}  // namespace megaup::cli

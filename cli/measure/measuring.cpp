@@ -1,0 +1,104 @@
+#include <megaup/cli/measure/measuring.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <megaup/cli/measure/progress.hpp>
+#include <megaup/cli/measure/stop_watch.hpp>
+#include <megaup/cli/show.hpp>
+#include <megaup/comm/backend.hpp>
+#include <megaup/core/version.hpp>
+#include <megaup/experiments/agreement.hpp>
+#include <megaup/experiments/environment.hpp>
+#include <megaup/ops/arm.hpp>
+#include <megaup/ops/operation.hpp>
+
+namespace megaup::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// mpirun kills what still lives a second after SIGTERM; alone we may end the observation in hand.
+constexpr auto kGraceAlone = 3000ms, kGraceUnderLauncher = 200ms;
+
+const char* variable(const char* name) { return std::getenv(name); }
+
+const comm::Backend& choose_backend(const experiments::Spec& spec) {
+  const auto& backend = comm::select_backend(experiments::name(spec.backend.communicator));
+  if (auto why = comm::launcher_mismatch(variable, std::max(1, backend.launcher_ranks())))
+    throw core::Error(core::ErrorKind::environment, *why);
+  return backend;
+}
+
+void refuse_empty(const experiments::Plan& plan) {
+  if (plan.n_runnable > 0) return;
+  std::string reasons;
+  for (const auto& cell : plan.cells) reasons += fmt::format("\n  {}: {}", cell.id, cell.refused);
+  throw core::Error(core::ErrorKind::usage, fmt::format("{}: no cell can run:{}", plan.spec.file, reasons));
+}
+
+int status_of(const experiments::RunOutcome& outcome) {
+  if (outcome.unfinished > 0) return core::exit_status(core::ErrorKind::stopped);
+  if (outcome.validation_failed) return core::exit_status(core::ErrorKind::validation);
+  return outcome.failed > 0 || outcome.refused > 0 ? core::exit_status(core::ErrorKind::cell) : 0;
+}
+
+void report(const experiments::Plan& plan, const MeasureRequest& request, const experiments::RunOutcome& outcome) {
+  show_table({request.output});
+  for (const auto& cell : plan.cells)
+    if (!cell.refused.empty()) fmt::print(stderr, "refused: {}: {}\n", cell.id, cell.refused);
+  for (const auto& cell : outcome.record.cells)
+    if (cell.status == "failed") fmt::print(stderr, "failed: {}: {}\n", cell.id, cell.reason);
+  if (outcome.unfinished > 0)
+    fmt::print(stderr, "megaup: stopped with {} cells to go: `megaup resume {}` goes on\n", outcome.unfinished, request.output.string());
+  fmt::print(stderr, "megaup: wrote {}\n", request.output.string());
+}
+
+}  // namespace
+
+KnownTables::KnownTables() {
+  for (const auto* operation : ops::operations()) operations_.push_back(operation->name);
+  for (const auto* arm : ops::arms()) {
+    auto& names = arm->bound ? bounds_ : arms_;
+    if (std::find(names.begin(), names.end(), arm->name) == names.end()) names.push_back(arm->name);
+  }
+}
+
+int measure(const MeasureRequest& request) {
+  const KnownTables known;
+  const auto spec = request.yaml.empty() ? experiments::load_spec(request.spec, known.names())
+                                         : experiments::parse_spec(request.yaml, request.spec, known.names());
+  const auto& backend = choose_backend(spec);
+  const auto plan = experiments::plan(spec, {.world = backend.launcher_ranks(), .version = core::version()});
+  refuse_empty(plan);
+
+  StopWatch stop;  // before any other thread exists: they inherit the blocked signals
+  auto environment = experiments::describe_environment(variable);
+  environment["communicator"] = backend.name;
+  environment["hardware"] = experiments::hardware_identity();
+  Progress progress(isatty(STDERR_FILENO) != 0);
+  experiments::Run run(plan, backend, {.output = request.output,
+                             .overwrite = request.overwrite,
+                             .resume = request.resume,
+                             .environment = environment,
+                             .on_cell = [&](const auto& event) { progress.show(event); }});
+  stop.watch(backend.launcher_ranks() > 0 ? kGraceUnderLauncher : kGraceAlone, [&] {
+    if (run.write_unfinished())
+      fmt::print(stderr, "megaup: finished cells are in {}: `megaup resume {}` goes on\n", request.output.string(), request.output.string());
+  });
+  try {
+    const auto outcome = run.run(stop.requested());
+    if (outcome.root) report(plan, request, outcome);
+    return status_of(outcome);
+  } catch (const experiments::AgreedError& error) {
+    if (run.is_root()) throw;  // every rank has this error; one voice is enough
+    return core::exit_status(error.kind());
+  }
+}
+
+}  // namespace megaup::cli

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <megaup/comm/exchange.hpp>
+#include <megaup/comm/peer_memory.hpp>
+#include <megaup/core/error.hpp>
+
+namespace megaup::comm {
+
+struct Placement {
+  int rank_on_node = 0, ranks_on_node = 1, nodes = 1;
+};
+
+/// The ranks of one group. Calls are collective unless said otherwise: all ranks make the same calls in the same order. Every wait ends
+/// with Error{cell} when another rank has aborted, or when the patience of the launch is over (the message names what is missing). Ranks
+/// in messages are those of the launch, also in a split group. A rank uses its communicator from the thread that got it; only abort() may
+/// come from any thread. Destroying a communicator, an Exchange or a PeerMemory is local and never waits: what peers still use stays.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  std::string_view backend() const { return do_backend(); }
+
+  void barrier() { do_barrier(); }
+  /// True on all ranks if any rank says true; also a barrier.
+  bool any(bool mine);
+  /// Bytes of every rank, in rank order. All ranks give the same number of bytes.
+  std::vector<std::byte> all_gather(std::span<const std::byte> mine);
+  std::vector<double> all_gather(double mine);
+  /// Any-sized text of every rank, in rank order (for errors, host names, hashes).
+  std::vector<std::string> all_gather(std::string_view mine);
+
+  /// Ranks of the same colour (>= 0) form a group, ordered by rank here. The parent outlives it.
+  std::unique_ptr<Communicator> split(int colour);
+
+  /// The native all-to-all: the fastest that the backend has for this group. Throws Error{cell} on all ranks if their shapes differ or this backend cannot serve it.
+  std::unique_ptr<Exchange> exchange(const ExchangeShape& shape);
+  /// Symmetric memory: `bytes` on every rank (same on all), readable and writable by all, plus `flags` epoch flags a rank, all zero.
+  /// Each rank touches its own part first. Throws Error{cell} on all ranks if their sizes differ or no_peer_memory() has a reason.
+  std::unique_ptr<PeerMemory> peer_memory(std::size_t bytes, std::size_t flags);
+  /// Why peer_memory is impossible here (for example ranks on several nodes); nothing if it is possible. Not collective, same on all.
+  core::Reason no_peer_memory() const { return do_no_peer_memory(); }
+  Placement placement() const { return do_placement(); }
+
+  /// Not collective: ends all ranks; their waits throw. The first cause wins and is what launch() reports. Never throws.
+  void abort(const core::Error& cause) noexcept { do_abort(cause); }
+
+ protected:
+  Communicator(int rank, int size) : rank_(rank), size_(size) {}
+
+ private:
+  virtual std::string_view do_backend() const = 0;
+  virtual void do_barrier() = 0;
+  virtual bool do_any(bool mine) = 0;
+  virtual void do_all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  virtual std::unique_ptr<Communicator> do_split(int colour) = 0;
+  virtual std::unique_ptr<Exchange> do_exchange(const ExchangeShape& shape) = 0;
+  virtual std::unique_ptr<PeerMemory> do_peer_memory(std::size_t bytes, std::size_t flags) = 0;
+  virtual core::Reason do_no_peer_memory() const = 0;
+  virtual Placement do_placement() const = 0;
+  virtual void do_abort(const core::Error& cause) noexcept = 0;
+
+  int rank_, size_;
+};
+
+}  // namespace megaup::comm

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace megaup::core {
+
+/// Owning host memory on a page boundary (vector loads, oneDNN and MPI windows all like it), zero bytes allowed. Throws
+/// Error{environment} with the size when memory runs out. Pages are touched at construction so that first use is not timed.
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(std::size_t bytes);
+  std::span<std::byte> bytes() const { return {data_.get(), size_}; }
+  template <class T>
+  T* as() const { return reinterpret_cast<T*>(data_.get()); }
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const noexcept;
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace megaup::core

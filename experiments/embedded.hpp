@@ -1,0 +1,15 @@
+#pragma once
+
+#include <megaup/core/embedded_file.hpp>
+
+#include <span>
+
+namespace megaup::experiments {
+
+/// The files of experiments/models, in the order of their names, so that the program works from any folder.
+std::span<const core::EmbeddedFile> embedded_models();
+
+/// The files of experiments/specs, in the order of their names.
+std::span<const core::EmbeddedFile> embedded_specs();
+
+}  // namespace megaup::experiments

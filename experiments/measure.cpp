@@ -1,0 +1,257 @@
+#include <megaup/experiments/measure.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <megaup/experiments/agreement.hpp>
+#include <megaup/experiments/environment.hpp>
+#include <megaup/experiments/process_memory.hpp>
+#include <megaup/experiments/timing.hpp>
+#include <megaup/ops/arm.hpp>
+#include <megaup/ops/gate.hpp>
+#include <megaup/ops/host_gemm.hpp>
+
+namespace megaup::experiments {
+namespace {
+
+constexpr double kNotTaken = std::numeric_limits<double>::quiet_NaN();
+
+/// Cores of one rank: what it is bound to, or its equal part of the node when nothing binds it.
+int threads_per_rank(const comm::Placement& placement, int hardware_cores) {
+  const int usable = usable_cores();
+  return usable < hardware_cores ? usable : std::max(1, usable / placement.ranks_on_node);
+}
+
+/// One operation of the cell with its operands and what was chosen for it.
+struct Task {
+  const ops::Operation* operation;
+  std::unique_ptr<ops::Operands> operands;
+  std::string provider;
+};
+
+class CellRun {
+ public:
+  CellRun(const Plan& plan, const Cell& cell, comm::Communicator& world, const ops::ArmLookup& find_arm, const std::atomic<bool>& stop)
+      : plan_(plan),
+        cell_(cell),
+        world_(world),
+        find_arm_(find_arm),
+        group_(world.split(world.rank() / static_cast<int>(cell.problem.P))),
+        deadline_(world, stop, plan.spec.measure.cell_timeout_s),
+        arms_(plan.spec.arms.all()),
+        record_(blank_cell(plan, cell, world.size())) {}
+
+  core::CellRecord run() {
+    try {
+      prepare();
+      validate();
+      measure();
+      record_.status = "measured";
+    } catch (const AgreedError& error) {
+      if (error.kind() == core::ErrorKind::stopped) throw;
+      record_.status = "failed";
+      record_.reason = error.rank() >= 0 && world_.size() > 1 ? fmt::format("rank {}: {}", error.rank(), error.what()) : error.what();
+      if (error.kind() == core::ErrorKind::validation) record_.extra["failed_in"] = std::string("validation");
+    }
+    return std::move(record_);
+  }
+
+ private:
+  ops::Context context(const Task& task) const { return {*group_, threads_, task.provider}; }
+
+  void prepare() {
+    const auto placement = world_.placement();
+    threads_ = threads_per_rank(placement, hardware_cores());
+    record_.extra["threads_per_rank"] = std::int64_t{threads_};
+    record_.extra["oversubscribed"] = std::int64_t{placement.ranks_on_node > hardware_cores()};
+    reset_peak_resident();
+    resident_before_ = resident_bytes();
+    world_.barrier();  // ranks of one process allocate only after all have looked
+    for (const auto& name : plan_.spec.operations) {
+      Task task{ops::find_operation(name), nullptr, {}};
+      task.provider = shared_provider(*task.operation);
+      for (const auto& arm : arms_) {
+        const auto reason = row(arm, task).infeasible(*task.operation, cell_.problem, context(task));
+        agree(world_, core::ErrorKind::cell, reason ? core::Reason(fmt::format("{} cannot do {}: {}", arm, name, *reason)) : std::nullopt);
+      }
+      task.operands = std::make_unique<ops::Operands>(*task.operation, cell_.problem, *group_);
+      store_statistics(name, ops::fill_inputs(*task.operands, {plan_.spec.validate.seed, 0}));
+      record_.extra[fmt::format("{}_gemm_provider", name)] = task.provider;
+      tasks_.push_back(std::move(task));
+    }
+    deadline_.check();
+  }
+
+  /// Every rank and every arm must multiply the same way, or the arms would differ by more than what is compared.
+  std::string shared_provider(const ops::Operation& op) {
+    std::string mine;
+    if (world_.rank() == 0) mine = ops::fastest_gemm_provider(ops::gemm_shape(op, cell_.problem), threads_);
+    return world_.all_gather(std::string_view(mine)).front();
+  }
+
+  void store_statistics(const std::string& operation, const ops::InputStatistics& statistics) {
+    record_.extra[fmt::format("{}_input_zero_fraction", operation)] = statistics.zero_fraction;
+    record_.extra[fmt::format("{}_input_std", operation)] = statistics.standard_deviation;
+    core::Reason constant;
+    if (!(statistics.standard_deviation > 0.1) || statistics.zero_fraction > 0.5)
+      constant = fmt::format("{}: constant input (standard deviation {}, zero fraction {}): its times would be too fast", operation,
+                             statistics.standard_deviation, statistics.zero_fraction);
+    agree(world_, core::ErrorKind::cell, constant);
+  }
+
+  const ops::Arm& row(const std::string& arm, const Task& task) const { return *find_arm_(arm, task.operation->kind); }
+
+  void validate() {
+    const ops::InputKey key{plan_.spec.validate.seed, 0};
+    for (std::size_t o = 0; o < tasks_.size(); ++o)
+      for (std::size_t a = 0; a < arms_.size(); ++a) {
+        auto& task = tasks_[o];
+        if (row(arms_[a], task).bound) continue;
+        auto prepared = row(arms_[a], task).prepare(*task.operands, context(task));
+        for (const auto& [choice, value] : prepared->choices())
+          record_.extra[fmt::format("{}_{}_{}", plan_.spec.operations[o], arms_[a], choice)] = value;
+        store_verdict(o, a, ops::check_arm(*prepared, *task.operands, *group_, key));
+        if (!self_tested_) {
+          const auto unseen = ops::self_test(*prepared, *task.operands, *group_, key);
+          agree(world_, core::ErrorKind::validation,
+                unseen.empty() ? std::nullopt : core::Reason(fmt::format("the check itself is blind to: {}", fmt::join(unseen, ", "))));
+          self_tested_ = true;
+        }
+        deadline_.check();
+      }
+  }
+
+  void store_verdict(std::size_t o, std::size_t a, const ops::Verdict& verdict) {
+    const std::size_t at = o * arms_.size() + a;
+    record_.error_frobenius[at] = verdict.error_frobenius;
+    record_.error_max[at] = verdict.error_max;
+    record_.error_bound[at] = verdict.error_bound;
+    record_.extra["validation_rows"] = verdict.rows_checked;
+    core::Reason reason;
+    if (!verdict.passed()) reason = fmt::format("validation: {}, {}: {}", plan_.spec.operations[o], arms_[a], verdict.why);
+    agree(world_, core::ErrorKind::validation, reason);
+  }
+
+  void measure() {
+    std::optional<CacheFlush> flush;
+    if (plan_.spec.measure.cache == Cache::cold) flush.emplace();
+    Observing how{world_, deadline_, plan_.spec.measure, flush ? &*flush : nullptr, {}, {}};
+    store_harness_overhead(how);
+    mine_.assign(record_.latency.size() / static_cast<std::size_t>(record_.ranks), kNotTaken);
+    const std::size_t n = tasks_.size() * arms_.size();
+    for (std::size_t block = 0; block < record_.order.size(); ++block)
+      for (std::size_t step = 0; step < n; ++step) {
+        const std::size_t at = record_.order[block] == 0 ? step : n - 1 - step;  // reversed: arms and operations in the opposite order
+        measure_block(how, at / arms_.size(), at % arms_.size(), block);
+      }
+    gather();
+    store_peak_memory();
+  }
+
+  /// An arm is prepared anew for its block, so that only one arm's workspace exists at a time and every block is a fresh one.
+  void measure_block(Observing how, std::size_t o, std::size_t a, std::size_t block) {
+    auto& task = tasks_[o];
+    const auto& arm = row(arms_[a], task);
+    auto prepared = arm.prepare(*task.operands, context(task));
+    if (plan_.spec.validate.mode == ValidateMode::every && !arm.bound) check_every_launch(how, o, a, *prepared);
+    const auto times = time_block(how, [&] { prepared->run(); });
+    const std::size_t at = (o * arms_.size() + a) * record_.order.size() + block;
+    record_.started[at] = times.started_s;
+    for (std::size_t i = 0; i < times.seconds.size(); ++i) mine_[at * static_cast<std::size_t>(record_.observations) + i] = times.seconds[i];
+    world_.barrier();  // no rank destroys what a peer still uses
+  }
+
+  /// validate: every. New data each launch, so that a result left over from the last launch cannot pass.
+  void check_every_launch(Observing& how, std::size_t o, std::size_t a, ops::PreparedOperation& prepared) {
+    how.before = [this, o](std::int64_t launch) {
+      world_.barrier();
+      ops::fill_inputs(*tasks_[o].operands, {plan_.spec.validate.seed, static_cast<std::uint64_t>(launch)});
+      world_.barrier();
+    };
+    how.after = [this, o, a, &prepared](std::int64_t launch) {
+      store_verdict(o, a, ops::check_output(prepared, *tasks_[o].operands, *group_, {plan_.spec.validate.seed, static_cast<std::uint64_t>(launch)}));
+    };
+  }
+
+  /// What an observation of nothing takes: the clock and the call. Stored, so that a reader can judge short operations.
+  void store_harness_overhead(Observing how) {
+    how.flush = nullptr;
+    auto empty = time_block(how, [] {}).seconds;
+    std::nth_element(empty.begin(), empty.begin() + static_cast<std::ptrdiff_t>(empty.size() / 2), empty.end());
+    record_.extra["harness_overhead_s"] = empty[empty.size() / 2];
+  }
+
+  void gather() {
+    const auto* bytes = reinterpret_cast<const std::byte*>(mine_.data());
+    const auto all = world_.all_gather(std::span(bytes, mine_.size() * sizeof(double)));
+    const auto* times = reinterpret_cast<const double*>(all.data());
+    const auto ranks = static_cast<std::size_t>(record_.ranks);
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      for (std::size_t i = 0; i < mine_.size(); ++i) record_.latency[i * ranks + rank] = times[rank * mine_.size() + i];
+  }
+
+  void store_peak_memory() {
+    record_.extra["planned_rank_bytes"] = cell_.bytes_per_rank;
+    const auto peak = peak_resident_bytes();
+    if (!peak || !resident_before_) return;
+    const int ranks_here = world_.backend() == "mpi" ? 1 : world_.size();
+    record_.extra["peak_rank_bytes"] = (*peak - *resident_before_) / ranks_here;
+  }
+
+  const Plan& plan_;
+  const Cell& cell_;
+  comm::Communicator& world_;
+  const ops::ArmLookup& find_arm_;
+  std::unique_ptr<comm::Communicator> group_;
+  Deadline deadline_;
+  std::vector<std::string> arms_;
+  core::CellRecord record_;
+  int threads_ = 1;
+  bool self_tested_ = false;
+  std::optional<std::int64_t> resident_before_;
+  std::vector<Task> tasks_;
+  std::vector<double> mine_;  // this rank's part of latency: [operation, arm, block, observation]
+};
+
+}  // namespace
+
+core::CellRecord blank_cell(const Plan& plan, const Cell& cell, int ranks) {
+  const auto& p = cell.problem;
+  core::CellRecord record;
+  record.id = cell.id;
+  record.model = cell.model;
+  record.hidden = p.H, record.query_heads = p.Hq, record.kv_heads = p.Hk, record.head_dim = p.D;
+  record.cp = p.P, record.batch = p.B, record.tokens_per_rank = cell.tokens_per_rank;
+  record.format = core::name(p.format), record.sequence_order = core::name(p.order), record.qkv_weight = core::name(p.qkv_weight);
+  record.extra["candidate"] = plan.spec.arms.candidate;
+  record.extra["kv_replication"] = std::int64_t{p.kv_replication};
+  record.extra["cadence"] = std::string(name(plan.spec.measure.cadence));
+  record.extra["cache"] = std::string(name(plan.spec.measure.cache));
+  record.extra["duty"] = std::string("sustained");
+  record.extra["validate"] = std::string(name(plan.spec.validate.mode));
+  record.extra["warmup"] = plan.spec.measure.warmup;
+  record.extra["identity"] = cell.identity;
+  record.operations = plan.spec.operations;
+  record.arms = plan.spec.arms.all();
+  record.order = block_kinds(plan.spec);
+  record.observations = plan.spec.measure.observations;
+  record.ranks = ranks;
+  const std::size_t pairs = record.operations.size() * record.arms.size();
+  const std::size_t blocks = pairs * record.order.size();
+  record.latency.assign(blocks * static_cast<std::size_t>(record.observations) * static_cast<std::size_t>(ranks), kNotTaken);
+  record.started.assign(blocks, kNotTaken);
+  for (auto* errors : {&record.error_frobenius, &record.error_max, &record.error_bound}) errors->assign(pairs, kNotTaken);
+  return record;
+}
+
+core::CellRecord measure_cell(const Plan& plan, const Cell& cell, comm::Communicator& world, const ops::ArmLookup& find_arm,
+                              const std::atomic<bool>& stop) {
+  return CellRun(plan, cell, world, find_arm, stop).run();
+}
+
+}  // namespace megaup::experiments

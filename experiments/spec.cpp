@@ -1,0 +1,26 @@
+#include <megaup/experiments/spec.hpp>
+
+namespace megaup::experiments {
+
+std::vector<std::string> Arms::all() const {
+  std::vector<std::string> names = baselines;
+  names.push_back(candidate);
+  names.insert(names.end(), bounds.begin(), bounds.end());
+  return names;
+}
+
+std::string_view name(Cadence value) { return value == Cadence::barrier ? "barrier" : "back_to_back"; }
+std::string_view name(Cache value) { return value == Cache::warm ? "warm" : "cold"; }
+std::string_view name(ValidateMode value) { return value == ValidateMode::before ? "before" : "every"; }
+
+std::string_view name(CommunicatorChoice value) {
+  switch (value) {
+    case CommunicatorChoice::automatic: return "auto";
+    case CommunicatorChoice::self: return "self";
+    case CommunicatorChoice::threads: return "threads";
+    case CommunicatorChoice::mpi: return "mpi";
+  }
+  return "?";
+}
+
+}  // namespace megaup::experiments

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <megaup/experiments/cell_reader.hpp>
+#include <megaup/experiments/spec.hpp>
+
+namespace megaup::experiments {
+namespace {
+
+constexpr std::int64_t kMaxCount = 1'000'000;
+constexpr std::int64_t kMaxPairs = 1000;
+
+/// Reads the parts of a spec into one Spec.
+class SpecReader {
+ public:
+  SpecReader(Spec& spec, const KnownNames& known, Diagnostics& diagnostics)
+      : spec_(spec), known_(known), diagnostics_(diagnostics), models_(catalogue()) {}
+
+  void read(const YamlNode& root) {
+    MapReader top(root, "spec", diagnostics_);
+    std::int64_t version = 1;
+    if (top.require("spec_version") != nullptr) top.integer("spec_version", version, 1, 1);
+    if (const YamlNode* node = top.require("name")) spec_.name = read_name(*node, "name", diagnostics_).value_or("");
+    if (const YamlNode* node = top.find("models")) inline_models(*node);
+    cells(top);
+    operations(top.find("operations"));
+    arms(top.find("arms"));
+    if (const YamlNode* node = top.find("measure")) measure(*node);
+    if (const YamlNode* node = top.find("backend")) backend(*node);
+    if (const YamlNode* node = top.find("validate")) validate(*node);
+    top.finish();
+  }
+
+ private:
+  void inline_models(const YamlNode& node) {
+    if (node.kind != YamlNode::Kind::map)
+      diagnostics_.add(node.where, fmt::format("'models' must be a map of names and sizes, not {}", described(node)));
+    for (const YamlEntry& entry : node.entries) {
+      YamlNode key;
+      key.kind = YamlNode::Kind::scalar;
+      key.text = entry.key;
+      key.where = entry.where;
+      const auto model_name = read_name(key, "name of a model", diagnostics_);
+      if (!model_name) continue;
+      if (models_.contains(*model_name))
+        diagnostics_.add(entry.where, fmt::format("model {} is in the catalogue already: choose another name", in_quotes(*model_name)));
+      const Model model = read_inline_model(*entry.value, *model_name, diagnostics_);
+      models_.emplace(*model_name, model);
+      spec_.models.emplace(*model_name, model);
+    }
+  }
+
+  void cells(MapReader& top) {
+    CellReader reader(spec_, models_, diagnostics_);
+    if (const YamlNode* node = top.find("workload")) reader.workload(*node);
+    const YamlNode* matrix = top.find("matrix");
+    const YamlNode* include = top.find("include");
+    if (matrix != nullptr) reader.matrix(*matrix);
+    if (include != nullptr) reader.include(*include);
+    if (const YamlNode* node = top.find("exclude")) reader.exclude(*node);
+    if (top.readable() && matrix == nullptr && (include == nullptr || (spec_.include.empty() && diagnostics_.empty())))
+      diagnostics_.add({}, "this spec has no cells: give 'matrix' or 'include'");
+    reader.fill_defaults();
+  }
+
+  /// A list of known names without repetition.
+  std::vector<std::string> names(const YamlNode& node, std::string_view key, std::span<const std::string_view> known) {
+    std::vector<std::string> out;
+    if (node.kind != YamlNode::Kind::list || node.items.empty())
+      diagnostics_.add(node.where, fmt::format("'{}' must be a list of at least one name, not {}", key,
+                                               node.kind == YamlNode::Kind::list ? "an empty list" : described(node)));
+    for (const auto& item : node.items) {
+      const auto found = read_known(*item, key, known);
+      if (!found) continue;
+      if (std::ranges::find(out, *found) != out.end())
+        diagnostics_.add(item->where, fmt::format("'{}' has {} twice", key, in_quotes(*found)));
+      else
+        out.push_back(*found);
+    }
+    return out;
+  }
+
+  std::optional<std::string> read_known(const YamlNode& node, std::string_view key, std::span<const std::string_view> known) {
+    const auto found = read_choice(node, key, known, {}, diagnostics_);
+    if (!found) return {};
+    return std::string(known[*found]);
+  }
+
+  void operations(const YamlNode* node) {
+    if (node != nullptr)
+      spec_.operations = names(*node, "operations", known_.operations);
+    else
+      spec_.operations.assign(known_.operations.begin(), known_.operations.end());
+  }
+
+  void arms(const YamlNode* node) {
+    bool bounds = true;
+    spec_.arms.baselines = {"native_packed"};
+    spec_.arms.candidate = "fused";
+    if (node != nullptr) {
+      MapReader reader(*node, "arms", diagnostics_);
+      if (const YamlNode* baseline = reader.find("baseline"))
+        spec_.arms.baselines = names(*baseline, "baseline", known_.arms);
+      const YamlNode* candidate = reader.find("candidate");
+      if (candidate != nullptr) spec_.arms.candidate = read_known(*candidate, "candidate", known_.arms).value_or("");
+      reader.boolean("bounds", bounds);
+      reader.not_built("control");
+      reader.finish();
+      if (std::ranges::find(spec_.arms.baselines, spec_.arms.candidate) != spec_.arms.baselines.end())
+        diagnostics_.add(candidate != nullptr ? candidate->where : node->where,
+                         fmt::format("'candidate' {} is a baseline too: an arm is not compared with itself in this version",
+                                     in_quotes(spec_.arms.candidate)));
+    }
+    if (bounds) spec_.arms.bounds.assign(known_.bounds.begin(), known_.bounds.end());
+  }
+
+  void measure(const YamlNode& node) {
+    MapReader reader(node, "measure", diagnostics_);
+    Measure& m = spec_.measure;
+    reader.integer("warmup", m.warmup, 0, kMaxCount);
+    reader.integer("observations", m.observations, 1, kMaxCount);
+    reader.integer("pairs", m.pairs, 1, kMaxPairs);
+    reader.choice("cadence", m.cadence, {"barrier", "back_to_back"});
+    int duty = 0;  // one value so far: the other one is a power regime of GPUs
+    reader.choice("duty", duty, {"sustained"}, {"spaced"});
+    reader.choice("cache", m.cache, {"warm", "cold"});
+    reader.duration("cell_timeout", m.cell_timeout_s);
+    reader.not_built("schedule");
+    reader.not_built("stop");
+    reader.finish();
+  }
+
+  void backend(const YamlNode& node) {
+    MapReader reader(node, "backend", diagnostics_);
+    int only = 0;
+    reader.choice("device", only, {"host"}, {"cuda"});
+    reader.choice("communicator", spec_.backend.communicator, {"auto", "self", "threads", "mpi"}, {"nccl", "cuda_p2p"});
+    reader.choice("exchange", only, {"auto"}, {"nccl", "copy_engine", "kernel"});
+    bool share_device = false;
+    reader.boolean("share_device", share_device);
+    if (share_device)
+      diagnostics_.add(reader.where("share_device"), "'share_device: true' is not built in this version, which has no device to share");
+    reader.not_built("solo");
+    reader.finish();
+  }
+
+  void validate(const YamlNode& node) {
+    MapReader reader(node, "validate", diagnostics_);
+    reader.choice("mode", spec_.validate.mode, {"before", "every"});
+    std::int64_t seed = 1;
+    reader.integer("seed", seed, 0, std::numeric_limits<std::int64_t>::max());
+    spec_.validate.seed = static_cast<std::uint64_t>(seed);
+    reader.finish();
+  }
+
+  Spec& spec_;
+  const KnownNames& known_;
+  Diagnostics& diagnostics_;
+  Models models_;
+};
+
+}  // namespace
+
+Spec parse_spec(std::string_view yaml, const std::string& file, const KnownNames& known) {
+  Diagnostics diagnostics(file, yaml);
+  Spec spec;
+  spec.file = file;
+  spec.yaml = yaml;
+  if (const YamlNodePtr root = read_yaml(yaml, diagnostics)) SpecReader(spec, known, diagnostics).read(*root);
+  diagnostics.throw_if_any();
+  return spec;
+}
+
+}  // namespace megaup::experiments

@@ -1,0 +1,48 @@
+#include <megaup/experiments/timing.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace megaup::experiments {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::size_t flush_bytes() {
+  const long last_level = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  constexpr long kUnknown = 64L << 20;  // larger than the share of a core on today's hosts
+  return static_cast<std::size_t>(2 * std::max(last_level, kUnknown));
+}
+
+}  // namespace
+
+CacheFlush::CacheFlush() : memory_(flush_bytes()) {}
+
+void CacheFlush::flush() { std::memset(memory_.bytes().data(), ++value_, memory_.size()); }
+
+BlockTimes time_block(const Observing& how, const std::function<void()>& launch) {
+  BlockTimes times;
+  times.seconds.reserve(static_cast<std::size_t>(how.measure.observations));
+  const bool barrier_each = how.measure.cadence == Cadence::barrier;
+  how.deadline.check();
+  for (std::int64_t i = -how.measure.warmup; i < how.measure.observations; ++i) {
+    const std::int64_t number = i + how.measure.warmup;
+    if (how.before) how.before(number);
+    if (how.flush) how.flush->flush();
+    if (i == 0)
+      times.started_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    if (barrier_each) how.deadline.check();
+    const auto begin = Clock::now();
+    launch();
+    const auto end = Clock::now();
+    if (i >= 0) times.seconds.push_back(std::chrono::duration<double>(end - begin).count());
+    if (how.after) how.after(number);
+  }
+  how.deadline.check();
+  return times;
+}
+
+}  // namespace megaup::experiments

@@ -1,0 +1,30 @@
+#include <megaup/ops/arm.hpp>
+
+#include <megaup/ops/host_gemm.hpp>
+
+#include <fmt/format.h>
+
+namespace megaup::ops {
+
+const Arm* find_arm(std::string_view name, Kind kind) {
+  for (const Arm* arm : arms())
+    if (arm->kind == kind && arm->name == name) return arm;
+  return nullptr;
+}
+
+core::Reason unsound(const core::Problem& problem, const Context& context) {
+  if (auto why = core::refusal(problem)) return why;
+  if (problem.P != context.communicator.size())
+    return fmt::format("the problem has P = {} ranks, the communicator {}", problem.P, context.communicator.size());
+  return {};
+}
+
+std::string choose_gemm_provider(const Operation& op, const core::Problem& problem, const Context& context) {
+  if (context.gemm_provider != "auto") return context.gemm_provider;
+  // One rank times while the others wait: with a core each they would disturb the answer, and all must agree anyway.
+  std::string mine;
+  if (context.communicator.rank() == 0) mine = fastest_gemm_provider(gemm_shape(op, problem), context.threads);
+  return context.communicator.all_gather(std::string_view(mine)).front();
+}
+
+}  // namespace megaup::ops

@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <vector>
+
+#include <megaup/core/buffer.hpp>
+#include <megaup/ops/host_gemm.hpp>
+#include <megaup/ops/matrix_sink.hpp>
+#include <megaup/ops/matrix_source.hpp>
+
+namespace megaup::ops {
+
+namespace {
+
+constexpr double kMostFlop = 2e10;       // of one timed run: 0.1 s at 200 GFLOP/s
+constexpr std::int64_t kFewestColumns = 512, kMostRows = 2048;
+constexpr int kRuns = 3;
+constexpr double kHopeless = 1.5;  // a provider whose first run takes so much longer than the best is not run again
+
+/// A GEMM that behaves like `g` and is over soon. Rows and k stay, because they decide which provider is the fastest; columns repeat.
+GemmShape slice(GemmShape g) {
+  g.m = std::min(g.m, kMostRows);
+  const double flop_a_column = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.k);
+  g.n = std::min(g.n, std::max(kFewestColumns, static_cast<std::int64_t>(kMostFlop / flop_a_column)));
+  return g;
+}
+
+core::Bf16Matrix random_matrix(core::Buffer& memory, std::int64_t rows, std::int64_t columns, std::uint64_t seed) {
+  memory = core::Buffer(static_cast<std::size_t>(rows * columns) * sizeof(core::Bf16));
+  const core::Bf16Matrix matrix{memory.as<core::Bf16>(), rows, columns, columns};
+  std::mt19937_64 random(seed);
+  // Sign, lowest exponent bit and fraction are random: +-[0.5, 2).
+  for (std::int64_t i = 0; i < rows * columns; ++i) matrix.data[i].bits = static_cast<std::uint16_t>(0x3f00 | (random() & 0x80ff));
+  return matrix;
+}
+
+struct Candidate {
+  const GemmProvider* provider;
+  std::unique_ptr<HostGemm> gemm;
+  std::vector<double> seconds;
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+}  // namespace
+
+std::string fastest_gemm_provider(const GemmShape& shape, int threads) {
+  const GemmShape g = slice(shape);
+  core::Buffer a_memory, b_memory, c_memory;
+  MatrixSource a(random_matrix(a_memory, g.m, g.k, 1));
+  const core::ConstBf16Matrix b = g.weight_transposed ? random_matrix(b_memory, g.n, g.k, 2) : random_matrix(b_memory, g.k, g.n, 2);
+  MatrixSink c(random_matrix(c_memory, g.m, g.n, 3));
+
+  const auto timed = [&](Candidate& candidate) {
+    const auto begin = std::chrono::steady_clock::now();
+    candidate.gemm->run(a, b, c);
+    candidate.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  };
+  std::vector<Candidate> candidates;
+  double best = 0;
+  for (const GemmProvider* provider : gemm_providers()) {
+    if (provider->infeasible(g)) continue;
+    Candidate candidate{provider, prepare_host_gemm(provider->name, g, {}, threads), {}};
+    timed(candidate);
+    best = candidates.empty() ? candidate.seconds[0] : std::min(best, candidate.seconds[0]);
+    candidates.push_back(std::move(candidate));
+  }
+  std::erase_if(candidates, [best](const Candidate& candidate) { return candidate.seconds[0] > kHopeless * best; });
+  for (Candidate& candidate : candidates) candidate.seconds.clear();  // the first run warms up
+  for (int run = 0; run < kRuns; ++run)
+    for (Candidate& candidate : candidates) timed(candidate);
+  const auto fastest = std::ranges::min_element(candidates, {}, [](const Candidate& candidate) { return median(candidate.seconds); });
+  return std::string(fastest->provider->name);
+}
+
+}  // namespace megaup::ops

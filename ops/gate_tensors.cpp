@@ -1,0 +1,57 @@
+#include <megaup/ops/gate_tensors.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace megaup::ops {
+
+std::vector<NamedMatrix> head_matrices(const Operands& operands, int set) {
+  static constexpr std::array<std::string_view, core::kHeadKinds> kNames{"Q", "K", "V"};
+  std::vector<NamedMatrix> result;
+  const HeadTensors heads = operands.heads(set);
+  for (int kind = 0; kind < core::kHeadKinds; ++kind) {
+    const core::Bf16Matrix matrix = heads[static_cast<core::Head>(kind)];
+    if (matrix.columns > 0) result.push_back({kNames[static_cast<std::size_t>(kind)], input_tensor(static_cast<core::Head>(kind)), matrix});
+  }
+  return result;
+}
+
+std::vector<NamedMatrix> input_matrices(const Operands& operands) {
+  if (operands.operation().kind == Kind::a2a_to_gemm) return head_matrices(operands, 0);
+  return {{"hidden", InputTensor::hidden, operands.hidden()}};
+}
+
+std::vector<NamedMatrix> output_matrices(const Operands& operands, int set) {
+  if (operands.operation().kind == Kind::gemm_to_a2a) return head_matrices(operands, set);
+  return {{"hidden", InputTensor::hidden, operands.hidden()}};
+}
+
+void poison(core::Bf16Matrix matrix) { std::fill_n(matrix.data, matrix.rows * matrix.ld, kPoison); }
+
+void poison_all(PreparedOperation& prepared, Operands& operands) {
+  const int sets = operands.operation().kind == Kind::gemm_to_a2a ? operands.head_sets() : 1;
+  for (int set = 0; set < sets; ++set)
+    for (const NamedMatrix& output : output_matrices(operands, set)) poison(output.matrix);
+  prepared.poison();
+}
+
+void run_poisoned(PreparedOperation& prepared, Operands& operands, comm::Communicator& group) {
+  poison_all(prepared, operands);
+  group.barrier();  // an early peer must not store into tensors that are still being poisoned
+  prepared.run();
+  group.barrier();
+}
+
+std::string written_gap(const NamedMatrix& output) {
+  const core::Bf16Matrix& m = output.matrix;
+  for (std::int64_t i = 0; i < m.rows; ++i)
+    for (std::int64_t j = m.columns; j < m.ld; ++j)
+      if (m.row(i)[j] != kPoison)
+        return fmt::format("{} row {}: element {} lies beyond its {} columns and was written (0x{:04x})", output.name, i, j, m.columns,
+                           m.row(i)[j].bits);
+  return {};
+}
+
+}  // namespace megaup::ops

@@ -1,0 +1,75 @@
+#include <megaup/ops/operands.hpp>
+
+#include <cstddef>
+
+namespace megaup::ops {
+namespace {
+
+constexpr std::int64_t kTensorAlignment = 64;  // a cache line: no two tensors share one
+
+std::int64_t aligned(std::int64_t bytes) { return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment; }
+
+std::int64_t head_columns(const Operation& op, const core::Problem& p, core::Head kind) {
+  return core::HeadLayout{p, op.columns}.local_heads(kind) * p.D;
+}
+
+std::int64_t matrix_bytes(std::int64_t rows, std::int64_t columns, std::int64_t padding) {
+  return columns == 0 ? 0 : aligned(rows * (columns + padding) * core::kElementBytes);
+}
+
+std::int64_t set_bytes(const Operation& op, const core::Problem& p, std::int64_t padding) {
+  std::int64_t bytes = 0;
+  for (int kind = 0; kind < core::kHeadKinds; ++kind)
+    bytes += matrix_bytes(p.B * p.S(), head_columns(op, p, static_cast<core::Head>(kind)), padding);
+  return bytes;
+}
+
+int sets_of(const Operation& op) { return op.kind == Kind::gemm_to_a2a ? Operands::kHeadSets : 1; }
+
+core::Bf16Matrix matrix_at(std::byte* base, std::int64_t rows, std::int64_t columns, std::int64_t padding) {
+  return {reinterpret_cast<core::Bf16*>(base), rows, columns, columns + padding};
+}
+
+}  // namespace
+
+Operands::Operands(const Operation& op, const core::Problem& problem, comm::Communicator& communicator, std::int64_t padding)
+    : op_(&op), problem_(problem), padding_(padding), rank_(communicator.rank()) {
+  // Decided before any memory is taken, and alike on every rank because the problem is.
+  if (auto why = core::refusal(problem)) throw core::Error(core::ErrorKind::usage, *why, rank_);
+  const Extent weight = weight_extent(op, problem);
+  hidden_memory_ = core::Buffer(static_cast<std::size_t>(matrix_bytes(problem.M(), problem.H, padding)));
+  weight_memory_ = core::Buffer(static_cast<std::size_t>(matrix_bytes(weight.rows, weight.columns, padding)));
+  hidden_ = matrix_at(hidden_memory_.bytes().data(), problem.M(), problem.H, padding);
+  weight_ = matrix_at(weight_memory_.bytes().data(), weight.rows, weight.columns, padding);
+  const auto heads_bytes = static_cast<std::size_t>(head_sets() * set_bytes(op, problem, padding));
+  if (communicator.any(communicator.no_peer_memory().has_value()))
+    private_heads_ = core::Buffer(heads_bytes);
+  else
+    shared_ = communicator.peer_memory(heads_bytes, 0);
+}
+
+HeadTensors Operands::carve(std::byte* base, int set) const {
+  base += set * set_bytes(*op_, problem_, padding_);
+  HeadTensors heads;
+  for (int kind = 0; kind < core::kHeadKinds; ++kind) {
+    const std::int64_t columns = head_columns(*op_, problem_, static_cast<core::Head>(kind));
+    if (columns == 0) continue;
+    const std::int64_t rows = problem_.B * problem_.S();
+    heads.tensor[static_cast<std::size_t>(kind)] = matrix_at(base, rows, columns, padding_);
+    base += matrix_bytes(rows, columns, padding_);
+  }
+  return heads;
+}
+
+HeadTensors Operands::heads(int set) const {
+  return carve(shared_ ? shared_->base(rank_) : private_heads_.bytes().data(), set);
+}
+
+HeadTensors Operands::peer_heads(int rank, int set) const { return carve(shared_->base(rank), set); }
+
+std::int64_t Operands::bytes(const Operation& op, const core::Problem& p) {
+  const Extent weight = weight_extent(op, p);
+  return matrix_bytes(p.M(), p.H, 0) + matrix_bytes(weight.rows, weight.columns, 0) + sets_of(op) * set_bytes(op, p, 0);
+}
+
+}  // namespace megaup::ops

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <megaup/ops/operation.hpp>
+#include <megaup/ops/reorder.hpp>
+
+namespace megaup::ops {
+
+/// Division of M rows into chunks of equal size (the last may be shorter), each a multiple of the GEMM's row step.
+///
+/// Four chunks at most: three quarters of the exchange can then hide behind the GEMM, and the tiles of a chunk still fill the cores; more
+/// chunks cost more starts and waits than the quarter that is left can give back (docs/benchmarks.md).
+class RowChunks {
+ public:
+  static constexpr std::int64_t kMostChunks = 4;
+
+  RowChunks(std::int64_t M, std::int64_t row_step);
+
+  int count() const { return static_cast<int>((M_ + rows_ - 1) / rows_); }
+  std::int64_t rows() const { return rows_; }
+  RowRange operator[](int i) const;
+
+ private:
+  std::int64_t M_, rows_;
+};
+
+/// Exchanges of chunks in flight.
+constexpr int kChunkSlots = 2;
+
+/// Bytes that a chunked arm allocates: GEMM, one wide chunk, two slots of slabs. The row step depends on the provider, so this is the
+/// most that any row step up to a quarter of M can need.
+std::int64_t chunked_bytes(const Operation& op, const core::Problem& problem, std::string_view gemm_provider);
+
+}  // namespace megaup::ops
