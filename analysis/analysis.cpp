@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <megaup/analysis/cell_rows.hpp>
+#include <megaup/analysis/conclusions.hpp>
 #include <megaup/core/error.hpp>
 #include <megaup/core/record.hpp>
 
@@ -35,7 +36,9 @@ Input input_of(const core::Record& header) {
           .git = header.git,
           .host = entry(header.environment, "host"),
           .device = entry(header.environment, "device"),
-          .communicator = entry(header.environment, "communicator")};
+          .communicator = entry(header.environment, "communicator"),
+          .environment = header.environment,
+          .spec_sha256 = header.spec_sha256_resolved};
 }
 
 /// One file's rows, complete before any of them is kept: a file that turns out to be unusable leaves nothing behind.
@@ -45,11 +48,14 @@ struct FileRows {
   std::unordered_map<std::string, std::string> cells;  ///< identity -> cell
 };
 
-FileRows read_rows(const std::filesystem::path& path, const Filter& filter) {
+FileRows read_rows(const std::filesystem::path& path, const Filter& filter, Depth depth) {
   FileRows result;
+  std::optional<double>
+      coarsest;  // of all cells, also those that the filter leaves out: they were measured by the same run
   const core::Record header = core::for_each_cell(
-      path, {.started = false, .errors = false}, [&](const core::Record& head, core::CellRecord& cell) {
-        for (Row& row : cell_rows(head, cell)) {
+      path, {.started = true, .errors = false}, [&](const core::Record& head, core::CellRecord& cell) {
+        for (Row& row : cell_rows(head, cell, depth)) {
+          coarsest = coarser(coarsest, row);
           // A cell whose attributes could not be read has no configuration to compare.
           if (cell.fault.empty()) {
             const auto [first, added] = result.cells.emplace(identity(head, cell, row), cell.id);
@@ -64,6 +70,7 @@ FileRows read_rows(const std::filesystem::path& path, const Filter& filter) {
           if (filter.accepts(row)) result.rows.push_back(std::move(row));
         }
       });
+  for (Row& row : result.rows) conclude(row, coarsest);
   result.input = input_of(header);
   return result;
 }
@@ -101,7 +108,7 @@ Analysis analyze(const Question& question) {
   Identities seen;
   for (const auto& file : question.files) {
     try {
-      keep(read_rows(file, question.filter), analysis, seen);
+      keep(read_rows(file, question.filter, question.depth), analysis, seen);
     } catch (const core::Error& error) {
       if (!question.keep_going) throw;
       analysis.bad_files.emplace_back(error.what());

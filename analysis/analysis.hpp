@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct Question {
   Filter filter;
   Assumptions assumptions;
   bool keep_going = false;  ///< go on after a file that cannot be used
+  Depth depth = Depth::rows;
 };
 
 /// One file that was read.
@@ -23,6 +25,8 @@ struct Input {
   std::string path, source, fabric;
   std::string created, megaup_version, git;
   std::string host, device, communicator;  ///< of its environment; empty = not stored
+  std::map<std::string, std::string> environment;
+  std::string spec_sha256;  ///< of the spec as resolved
 };
 
 struct Analysis {

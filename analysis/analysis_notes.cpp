@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <megaup/analysis/analysis.hpp>
+#include <megaup/analysis/statistics_notes.hpp>
 
 namespace megaup::analysis {
 namespace {
@@ -37,14 +38,17 @@ void add_labels(const std::vector<Row>& rows, std::vector<std::string>& out) {
 
 void add_saving(const Analysis& analysis, std::vector<std::string>& out) {
   if (!analysis.assumptions.h_ms) return;
-  std::size_t rows = 0, benefits = 0;
+  std::size_t rows[2] = {0, 0}, benefits[2] = {0, 0};  // measured, simulated: they are counted apart
   for (const Row& row : analysis.rows)
     if (const auto saving = saving_ms(row, analysis.assumptions)) {
-      ++rows;
-      benefits += *saving > 0 ? 1 : 0;
+      const std::size_t kind = row.source == "simulated" ? 1 : 0;
+      ++rows[kind];
+      benefits[kind] += *saving > 0 ? 1 : 0;
     }
-  out.push_back(fmt::format("h = {} ms (given): {} of the {} rows with a Delta benefit (h < Delta).",
-                            *analysis.assumptions.h_ms, benefits, rows));
+  std::string simulated;
+  if (rows[1] > 0) simulated = fmt::format("; of {} simulated ones, {}", rows[1], benefits[1]);
+  out.push_back(fmt::format("h = {} ms (given): {} of the {} measured rows with a Delta benefit (h < Delta){}.",
+                            *analysis.assumptions.h_ms, benefits[0], rows[0], simulated));
 }
 
 void add_percent(const Analysis& analysis, std::vector<std::string>& out) {
@@ -71,6 +75,7 @@ std::vector<std::string> notes(const Analysis& analysis) {
   add_labels(analysis.rows, out);
   add_saving(analysis, out);
   add_percent(analysis, out);
+  for (std::string& note : statistics_notes(analysis.rows)) out.push_back(std::move(note));
   for (const Row& row : analysis.rows)
     for (const Warning& warning : row.warnings)
       out.push_back(

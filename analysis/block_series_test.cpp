@@ -17,7 +17,8 @@ TEST_CASE("a block's time is the sum of its operations' medians, block by block"
   for (std::size_t block = 0; block < 4; ++block) fill(cell, 2, 0, block, 5.0 + static_cast<double>(block));
   const auto times = block_times_ms(cell, "native_packed", kOperations, AcrossRanks::maximum);
   REQUIRE(times);
-  for (std::size_t block = 0; block < 4; ++block) CHECK_THAT((*times)[block], WithinAbs(8.0 + static_cast<double>(block), 1e-12));
+  for (std::size_t block = 0; block < 4; ++block)
+    CHECK_THAT((*times)[block], WithinAbs(8.0 + static_cast<double>(block), 1e-12));
   CHECK_FALSE(block_times_ms(cell, "control", kOperations, AcrossRanks::maximum));
   set(cell, 3, 1, 2, 17, 1, kNan);
   CHECK_FALSE(block_times_ms(cell, "fused", kOperations, AcrossRanks::maximum));
@@ -36,7 +37,8 @@ TEST_CASE("a block starts at the mean of its operations' starts, and unknown sta
   CHECK_FALSE(block_starts(cell, "fused", kOperations));
   cell.started.assign(4 * 2 * 2, 0);
   for (std::size_t op = 0; op < 4; ++op)
-    for (std::size_t block = 0; block < 2; ++block) cell.started[(op * 2 + 1) * 2 + block] = 100.0 * static_cast<double>(block) + static_cast<double>(op);
+    for (std::size_t block = 0; block < 2; ++block)
+      cell.started[(op * 2 + 1) * 2 + block] = 100.0 * static_cast<double>(block) + static_cast<double>(op);
   CHECK_THAT((*block_starts(cell, "fused", kOperations))[1], WithinAbs(101.5, 1e-12));
   cell.started[3] = kNan;  // qkv_fwd, fused, block 1
   CHECK_FALSE(block_starts(cell, "fused", kOperations));
@@ -52,7 +54,8 @@ TEST_CASE("the straggler table shares ties and measures lag against the mean ran
   CHECK_THAT(fused[3].slowest_share, WithinAbs(1.0, 1e-12));
   CHECK_THAT(fused[3].lag, WithinAbs(0.6, 1e-12));
   CHECK_THAT(fused[0].lag, WithinAbs(-0.2, 1e-12));
-  for (const Straggler& even : stragglers(cell, "native_packed", kOperations)) CHECK_THAT(even.slowest_share, WithinAbs(0.25, 1e-12));
+  for (const Straggler& even : stragglers(cell, "native_packed", kOperations))
+    CHECK_THAT(even.slowest_share, WithinAbs(0.25, 1e-12));
   CHECK(stragglers(blank_cell({"native_packed", "fused"}, {0, 1}, 40, 1), "fused", kOperations).empty());
 }
 

@@ -24,7 +24,8 @@ std::string candidate_arm(const CellRecord& cell) {
 std::vector<std::string> baseline_arms(const CellRecord& cell, std::string_view candidate) {
   std::vector<std::string> baselines;
   for (const std::string& arm : cell.arms) {
-    const bool other = arm == candidate || arm == kGemmOnly || arm == kExchangeOnly || arm == kReorderOnly;
+    const bool other =
+        arm == candidate || arm == kGemmOnly || arm == kExchangeOnly || arm == kReorderOnly || arm == kControl;
     if (!other && std::find(baselines.begin(), baselines.end(), arm) == baselines.end()) baselines.push_back(arm);
   }
   if (baselines.empty()) baselines.emplace_back(kDefaultBaseline);
@@ -153,7 +154,7 @@ void note_partial(Row& row) {
                                           row.operations.size(), kOperations.size(), sum)});
 }
 
-void compare(const CellRecord& cell, const CellTimes& times, Row& row) {
+void compare(const CellRecord& cell, const CellTimes& times, Depth depth, Row& row) {
   for (std::size_t op = 0; op < kOperations.size(); ++op) {
     const auto& baseline = times.at(op, row.baseline);
     const auto& candidate = times.at(op, row.candidate);
@@ -169,9 +170,11 @@ void compare(const CellRecord& cell, const CellTimes& times, Row& row) {
   row.status = "measured";
   add_delta(times, row);
   if (!row.delta) return;
-  note_orders(row);
   note_spread(cell, times, row);
   note_bounds(cell, times, row);
+  row.statistics = statistics_of(cell, row.baseline, row.candidate);
+  if (!row.statistics.difference) note_orders(row);  // else the order effect has an interval of its own
+  if (depth != Depth::rows) row.details = details_of(cell, row.baseline, row.candidate, depth);
 }
 
 /// Attributes that the run found out or chose for itself are no settings.
@@ -186,7 +189,7 @@ bool is_setting(std::string_view name) {
 
 }  // namespace
 
-std::vector<Row> cell_rows(const core::Record& header, const CellRecord& cell) {
+std::vector<Row> cell_rows(const core::Record& header, const CellRecord& cell, Depth depth) {
   const std::string candidate = candidate_arm(cell);
   Row common;
   common.file = header.path;
@@ -194,6 +197,10 @@ std::vector<Row> cell_rows(const core::Record& header, const CellRecord& cell) {
   common.model = cell.model;
   common.cp = cell.cp;
   common.tokens_per_rank = cell.tokens_per_rank;
+  common.batch = cell.batch;
+  common.head_dim = cell.head_dim;
+  common.dtype = cell.dtype;
+  common.statistics.blocks = static_cast<std::int64_t>(cell.order.size());
   common.source = header.source;
   common.fabric = header.fabric;
   common.candidate = candidate;
@@ -209,7 +216,7 @@ std::vector<Row> cell_rows(const core::Record& header, const CellRecord& cell) {
   for (std::string& baseline : baseline_arms(cell, candidate)) {
     Row& row = rows.emplace_back(common);
     row.baseline = std::move(baseline);
-    if (times) compare(cell, *times, row);
+    if (times) compare(cell, *times, depth, row);
   }
   return rows;
 }

@@ -12,7 +12,7 @@ namespace megaup::analysis {
 /// `candidate`, else kDefaultCandidate; baselines are all arms but the candidate and the bounds, kDefaultBaseline if
 /// there is none. Both arms of a row always come from this one cell, so two protocols (cache, cadence, duty), two units
 /// or two files never meet in one Delta. `header` gives file, source and fabric.
-std::vector<Row> cell_rows(const core::Record& header, const core::CellRecord& cell);
+std::vector<Row> cell_rows(const core::Record& header, const core::CellRecord& cell, Depth depth = Depth::rows);
 
 /// What makes two rows answers to the same question: shapes, layout choices, numbers of blocks and observations,
 /// settings, arms, source and fabric. Settings are the cell's text and whole-number attributes, except what the run

@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
-#include <catch2/catch_test_macros.hpp>
 #include <fmt/format.h>
+#include <catch2/catch_test_macros.hpp>
 
 #include <megaup/analysis/estimator.hpp>
 #include <megaup/analysis/false_discovery.hpp>
@@ -85,8 +85,8 @@ class Maker {
 };
 
 struct Coverage {
-  double covered = 0, width = 0;      ///< share of the intervals that hold the true Delta; mean half-width
-  double safe = 0;                    ///< share of the runs whose h_safe is not above the true Delta
+  double covered = 0, width = 0;  ///< share of the intervals that hold the true Delta; mean half-width
+  double safe = 0;                ///< share of the runs whose h_safe is not above the true Delta
 };
 
 Coverage coverage(const World& world, std::int64_t blocks, int runs, std::uint64_t seed) {
@@ -114,7 +114,8 @@ Calls calls(const World& world, std::int64_t blocks, int runs, std::uint64_t see
   Calls result;
   for (int i = 0; i < runs; ++i) {
     const Run run = maker.run(world, blocks / 2);
-    const Verdict verdict = verdict_of({.difference = ordered_mean(run.differences, run.order).value(), .sign_flip_p = sign_flip_p(run.differences)});
+    const Verdict verdict = verdict_of(
+        {.difference = ordered_mean(run.differences, run.order).value(), .sign_flip_p = sign_flip_p(run.differences)});
     result.benefit += verdict.kind == VerdictKind::benefit ? 1.0 / runs : 0;
     result.harm += verdict.kind == VerdictKind::harm ? 1.0 / runs : 0;
   }
@@ -182,14 +183,16 @@ TEST_CASE("a short simulation: the 95 % interval covers, and null cells are rare
 
 TEST_CASE("coverage of the interval and of h_safe", "[.][benchmark]") {
   constexpr int kRuns = 10000;
-  fmt::print("\n| blocks | effect of blocks | effect of order | interval holds Delta | half-width, % of baseline | h_safe <= Delta |\n"
-             "| ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  fmt::print(
+      "\n| blocks | effect of blocks | effect of order | interval holds Delta | half-width, % of baseline | h_safe <= "
+      "Delta |\n"
+      "| ---: | ---: | ---: | ---: | ---: | ---: |\n");
   std::uint64_t seed = 100;
   for (const std::int64_t blocks : {4, 6, 8, 12, 16})
     for (const World& world : {World{}, World{.order_effect = 0.02}, World{.block_effect = 0}}) {
       const Coverage c = coverage(world, blocks, kRuns, ++seed);
-      fmt::print("| {} | {:.0f} % | {:.0f} % | {:.1f} % | {:.2f} | {:.1f} % |\n", blocks, 100 * world.block_effect, 100 * world.order_effect,
-                 100 * c.covered, 100 * c.width / 3.4, 100 * c.safe);
+      fmt::print("| {} | {:.0f} % | {:.0f} % | {:.1f} % | {:.2f} | {:.1f} % |\n", blocks, 100 * world.block_effect,
+                 100 * world.order_effect, 100 * c.covered, 100 * c.width / 3.4, 100 * c.safe);
       CHECK(c.covered > 0.93);
       CHECK(c.covered < 0.97);
     }
@@ -206,16 +209,20 @@ TEST_CASE("false verdicts on null cells, without a resolution", "[.][benchmark]"
     CHECK(c.harm < 0.03);
   }
   const auto grids = grids_with_a_call(96, 8, 400, 300);
-  fmt::print("\ngrids of 96 null cells with at least one call: {:.0f} % one by one, {:.1f} % after Benjamini-Hochberg\n", 100 * grids[0], 100 * grids[1]);
+  fmt::print(
+      "\ngrids of 96 null cells with at least one call: {:.0f} % one by one, {:.1f} % after Benjamini-Hochberg\n",
+      100 * grids[0], 100 * grids[1]);
   CHECK(grids[1] < 0.09);
 }
 
 TEST_CASE("stopping at a half-width keeps its coverage", "[.][benchmark]") {
-  fmt::print("\n| half-width, % of baseline | most pairs | pairs used | interval holds Delta | the same at an unadjusted 95 % |\n"
-             "| ---: | ---: | ---: | ---: | ---: |\n");
+  fmt::print(
+      "\n| half-width, % of baseline | most pairs | pairs used | interval holds Delta | the same at an unadjusted 95 % "
+      "|\n"
+      "| ---: | ---: | ---: | ---: | ---: |\n");
   std::uint64_t seed = 400;
   for (const double percent : {0.5, 1.0, 2.0}) {
-    const Stopped s = stopped({}, 3.4 * percent / 100, 16, 10000, ++seed);
+    const Stopped s = stopped({}, 3.4 * percent / 100, 16, 4000, ++seed);
     fmt::print("| {} | 16 | {:.1f} | {:.1f} % | {:.1f} % |\n", percent, s.pairs, 100 * s.covered, 100 * s.unadjusted);
     CHECK(s.covered > 0.95);
   }

@@ -15,10 +15,12 @@ TEST_CASE("Theil-Sen slope and Mann-Kendall p are those of scipy") {
   const std::vector<double> x{0, 10, 20, 30, 40, 50, 61, 70};
   const std::vector<double> y{1.0, 1.02, 0.99, 1.05, 1.06, 1.01, 1.08, 1.10};
   CHECK_THAT(theil_sen_slope(x, y), WithinRel(0.0013333333333333346, 1e-9));
-  CHECK_THAT(mann_kendall_p(y), WithinRel(0.03115079365079365, 1e-9));                                 // kendalltau, exact
-  CHECK_THAT(mann_kendall_p(std::vector<double>{1, 3, 2, 5, 4}), WithinRel(0.23333333333333334, 1e-9));  // kendalltau, exact
+  CHECK_THAT(mann_kendall_p(y), WithinRel(0.03115079365079365, 1e-9));  // kendalltau, exact
+  CHECK_THAT(mann_kendall_p(std::vector<double>{1, 3, 2, 5, 4}),
+             WithinRel(0.23333333333333334, 1e-9));  // kendalltau, exact
   CHECK_THAT(mann_kendall_p(std::vector<double>{1, 2, 3, 4}), WithinRel(0.08333333333333333, 1e-9));
-  CHECK_THAT(mann_kendall_p(std::vector<double>{3, 1, 4, 1, 5, 9, 2, 6}), WithinRel(0.21248644570250086, 1e-9));  // ties: by the formula
+  CHECK_THAT(mann_kendall_p(std::vector<double>{3, 1, 4, 1, 5, 9, 2, 6}),
+             WithinRel(0.21248644570250086, 1e-9));  // ties: by the formula
 }
 
 TEST_CASE("the exact Mann-Kendall p is the share of all permutations") {

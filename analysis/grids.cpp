@@ -65,11 +65,36 @@ std::vector<std::string> naming_texts(const Naming& naming, const Row& row) {
 
 std::string optional_time(const std::optional<double>& ms, int decimals) { return ms ? time_text(*ms, decimals) : "-"; }
 
-void add_delta_texts(const Row& row, const Assumptions& assumptions, std::vector<std::string>& texts) {
+bool any_interval(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.conclusion.interval_ms.has_value(); });
+}
+
+std::string verdict_text(const Row& row) {
+  const auto& verdict = row.conclusion.verdict;
+  if (!verdict) return fmt::format("none: needs {} blocks", kLeastBlocks);
+  std::string text(name(verdict->kind));
+  if (verdict->more_blocks) text += fmt::format(": about {} more blocks", *verdict->more_blocks);
+  return text;
+}
+
+/// Interval, h_safe and verdict: only in tables where some row has an interval.
+void add_conclusion_texts(const Row& row, int decimals, std::vector<std::string>& texts) {
+  const Conclusion& found = row.conclusion;
+  texts.push_back(found.interval_ms ? fmt::format("{} to {}", difference_text(found.interval_ms->low, decimals),
+                                                  difference_text(found.interval_ms->high, decimals))
+                                    : "-");
+  texts.push_back(!found.h_safe_ms       ? "-"
+                  : *found.h_safe_ms > 0 ? difference_text(*found.h_safe_ms, decimals).substr(1)
+                                         : "none");
+  texts.push_back(verdict_text(row));
+}
+
+void add_delta_texts(const Row& row, const Assumptions& assumptions, bool judged, std::vector<std::string>& texts) {
   const int decimals = row.delta ? decimals_of(row.delta->baseline_ms) : 0;
   texts.push_back(row.delta ? time_text(row.delta->baseline_ms, decimals) : "-");
   texts.push_back(row.delta ? time_text(row.delta->candidate_ms, decimals) : "-");
   texts.push_back(row.delta ? difference_text(row.delta->delta_ms, decimals) : "-");
+  if (judged) add_conclusion_texts(row, decimals, texts);
   if (assumptions.h_ms) {
     const auto saving = saving_ms(row, assumptions);
     texts.push_back(saving ? difference_text(*saving, decimals) : "-");
@@ -103,6 +128,12 @@ Grid headline(const Analysis& analysis) {
   grid.columns.push_back({naming.baseline_title + " ms", true});
   grid.columns.push_back({naming.candidate_title + " ms", true});
   grid.columns.push_back({"Delta ms", true});
+  const bool judged = any_interval(analysis.rows);
+  if (judged) {
+    grid.columns.push_back({"95 % interval ms"});
+    grid.columns.push_back({"h_safe ms", true});
+    grid.columns.push_back({"verdict"});
+  }
   if (assumptions.h_ms) {
     grid.columns.push_back({"Delta - h ms", true});
     grid.columns.push_back({"benefit"});
@@ -112,7 +143,7 @@ Grid headline(const Analysis& analysis) {
   grid.columns.push_back({"budget for h"});
   for (const Row& row : analysis.rows) {
     auto texts = naming_texts(naming, row);
-    add_delta_texts(row, assumptions, texts);
+    add_delta_texts(row, assumptions, judged, texts);
     texts.push_back(budget_text(row));
     grid.rows.push_back(std::move(texts));
   }

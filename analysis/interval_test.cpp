@@ -69,7 +69,8 @@ TEST_CASE("the order effect has the same half-width as the difference") {
   CHECK_FALSE(effect.matters);
 }
 
-TEST_CASE("an order effect matters when noise cannot explain it and it is large against the difference or the resolution") {
+TEST_CASE(
+    "an order effect matters when noise cannot explain it and it is large against the difference or the resolution") {
   const std::vector<std::uint8_t> order{0, 1, 1, 0};
   const auto large = ordered_mean(std::vector<double>{1.5, 0.5, 0.51, 1.51}, order);      // 1 +- 0.5
   const auto small = ordered_mean(std::vector<double>{1.05, 0.95, 0.951, 1.051}, order);  // 1 +- 0.05

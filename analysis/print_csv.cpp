@@ -1,56 +1,16 @@
-#include <iterator>
 #include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include <megaup/analysis/csv_line.hpp>
 #include <megaup/analysis/print.hpp>
-#include <megaup/analysis/text.hpp>
-#include <megaup/core/text.hpp>
 
 namespace megaup::analysis {
 namespace {
 
-/// One line; the comma goes in front of every field but the first.
-class Record {
- public:
-  explicit Record(std::string& out) : out_(out) {}
-
-  void text(std::string_view given) {
-    separate();
-    std::string safe = printable(given);
-    if (!safe.empty() && std::string_view("=+-@").find(safe.front()) != std::string_view::npos) safe.insert(0, 1, '\'');
-    if (safe.find_first_of(",\"") == std::string::npos) {
-      out_ += safe;
-      return;
-    }
-    out_ += '"';
-    for (const char character : safe) out_.append(character == '"' ? 2 : 1, character);
-    out_ += '"';
-  }
-
-  void count(std::int64_t value) {
-    separate();
-    fmt::format_to(std::back_inserter(out_), "{}", value);
-  }
-
-  void number(const std::optional<double>& value) {
-    separate();
-    if (value) out_ += core::number(*value);
-  }
-
- private:
-  void separate() {
-    if (!first_) out_ += ',';
-    first_ = false;
-  }
-
-  std::string& out_;
-  bool first_ = true;
-};
-
 void add_titles(const Assumptions& assumptions, std::string& out) {
-  Record record(out);
+  CsvLine record(out);
   for (const char* title : {"file", "cell", "model", "cp", "tokens_per_rank", "source", "fabric", "status", "reason",
                             "baseline", "candidate", "baseline_ms", "candidate_ms", "delta_ms", "budget_ms",
                             "order_delta_initial_ms", "order_delta_reversed_ms"})
@@ -63,10 +23,13 @@ void add_titles(const Assumptions& assumptions, std::string& out) {
     for (const char* title : {"h_ms", "saving_ms", "benefit"}) record.text(title);
   if (assumptions.step_ms || assumptions.unchanged_ms)
     for (const char* title : {"step_percent", "step_percent_base"}) record.text(title);
+  for (const char* title :
+       {"blocks", "interval_low_ms", "interval_high_ms", "h_safe_ms", "resolution_ms", "verdict", "verdict_reason"})
+    record.text(title);
   out += '\n';
 }
 
-void add_operations(const Row& row, Record& record) {
+void add_operations(const Row& row, CsvLine& record) {
   auto next = row.operations.begin();
   for (const std::string_view operation : kOperations) {
     if (next == row.operations.end() || next->operation != operation) {
@@ -81,8 +44,19 @@ void add_operations(const Row& row, Record& record) {
   }
 }
 
+void add_conclusion(const Row& row, CsvLine& record) {
+  const Conclusion& found = row.conclusion;
+  record.count(row.statistics.blocks);
+  record.number(found.interval_ms ? std::optional(found.interval_ms->low) : std::nullopt);
+  record.number(found.interval_ms ? std::optional(found.interval_ms->high) : std::nullopt);
+  record.number(found.h_safe_ms);
+  record.number(found.resolution_ms);
+  record.text(found.verdict ? name(found.verdict->kind) : "");
+  record.text(found.verdict ? found.verdict->reason : "");
+}
+
 void add_row(const Row& row, const Assumptions& assumptions, std::string& out) {
-  Record record(out);
+  CsvLine record(out);
   for (const std::string* text : {&row.file, &row.cell, &row.model}) record.text(*text);
   record.count(row.cp);
   record.count(row.tokens_per_rank);
@@ -104,6 +78,7 @@ void add_row(const Row& row, const Assumptions& assumptions, std::string& out) {
     record.number(step_percent(row, assumptions));
     record.text(percent_base(assumptions));
   }
+  add_conclusion(row, record);
   out += '\n';
 }
 

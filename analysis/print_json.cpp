@@ -22,6 +22,48 @@ Json operation_json(const OperationRow& operation) {
           {"realised", number(operation.realised)}};
 }
 
+Json list_of(const Interval& interval) { return Json::array({interval.low, interval.high}); }
+
+Json trend_json(const std::optional<Trend>& trend) {
+  if (!trend) return nullptr;
+  return {{"slope_ms", trend->slope_ms}, {"per", trend->per_minute ? "minute" : "block"}, {"p", trend->p}};
+}
+
+/// What needs kLeastBlocks blocks; null below.
+void add_conclusion(const Row& row, Json& json) {
+  const Conclusion& found = row.conclusion;
+  json["blocks"] = row.statistics.blocks;
+  json["interval_ms"] = found.interval_ms ? list_of(*found.interval_ms) : Json(nullptr);
+  json["confidence"] = found.interval_ms ? Json(row.statistics.confidence) : Json(nullptr);
+  json["h_safe_ms"] = number(found.h_safe_ms);
+  json["verdict"] = found.verdict ? Json(name(found.verdict->kind)) : Json(nullptr);
+  json["verdict_reason"] = found.verdict ? Json(found.verdict->reason) : Json(nullptr);
+  json["more_blocks"] = found.verdict && found.verdict->more_blocks ? Json(*found.verdict->more_blocks) : Json(nullptr);
+  json["resolution_ms"] = number(found.resolution_ms);
+  json["order_effect"] = nullptr;
+  json["drift"] = nullptr;
+  json["sign_flip_p"] = nullptr;
+  if (!found.interval_ms) return;
+  json["sign_flip_p"] = row.statistics.sign_flip_p;
+  const OrderEffect& order = *found.order_effect;
+  json["order_effect"] = {
+      {"effect_ms", order.effect}, {"interval_ms", list_of(order.interval)}, {"matters", order.matters}};
+  json["drift"] = {{"baseline", trend_json(row.statistics.baseline)},
+                   {"candidate", trend_json(row.statistics.candidate)}};
+}
+
+Json side_json(const Details& details, std::size_t side) {
+  Json ranks = Json::array();
+  for (const Straggler& straggler : details.stragglers[side])
+    ranks.push_back({{"rank", straggler.rank}, {"slowest", straggler.slowest_share}, {"lag", straggler.lag}});
+  Json json{{"outliers", {{"mild", details.outliers[side].mild}, {"severe", details.outliers[side].severe}}},
+            {"ranks", std::move(ranks)}};
+  json["additivity"] = nullptr;
+  if (const auto& found = details.additivity[side])
+    json["additivity"] = {{"sum_ms", found->sum_ms}, {"sequence_ms", found->sequence_ms}};
+  return json;
+}
+
 Json row_json(const Row& row, const Assumptions& assumptions) {
   const auto part = [&](double Delta::*member) { return row.delta ? Json((*row.delta).*member) : Json(nullptr); };
   Json json{{"file", row.file},
@@ -38,8 +80,15 @@ Json row_json(const Row& row, const Assumptions& assumptions) {
             {"delta_ms", part(&Delta::delta_ms)},
             {"budget_ms", number(budget_ms(row))}};
   json["order_delta_ms"] = {{"initial", part(&Delta::initial_ms)}, {"reversed", part(&Delta::reversed_ms)}};
+  add_conclusion(row, json);
+  json["possible_ms"] = number(possible_ms(row));
+  json["realised"] = number(realised(row));
   json["operations"] = Json::array();
   for (const OperationRow& operation : row.operations) json["operations"].push_back(operation_json(operation));
+  if (row.details) {
+    json["rank_mean_delta_ms"] = number(row.details->rank_mean_delta_ms);
+    json["arms"] = {{"baseline", side_json(*row.details, 0)}, {"candidate", side_json(*row.details, 1)}};
+  }
   if (assumptions.h_ms) {
     const auto saving = saving_ms(row, assumptions);
     json["h_ms"] = *assumptions.h_ms;

@@ -100,7 +100,7 @@ TEST_CASE("the table shows Delta with its sign, the budget or its absence, and t
 TEST_CASE("the caveats stand in every format that has room for them") {
   const auto analysis = three_rows();
   const auto all = notes(analysis);
-  REQUIRE(all.size() == 4);
+  REQUIRE(all.size() == 5);
   const auto json = nlohmann::json::parse(print_json(analysis));
   CHECK(json["notes"] == nlohmann::json(all));
   CHECK_THAT(print_markdown(analysis, {}), ContainsSubstring("not a confidence interval"));
@@ -192,9 +192,13 @@ TEST_CASE("JSON has the documented keys and no others") {
   CHECK(json["format_version"] == "1.0.0");
   REQUIRE(json["rows"].size() == 3);
   for (const auto& row : json["rows"]) {
-    CHECK(keys(row) == std::set<std::string>{"file", "cell", "model", "cp", "tokens_per_rank", "source", "fabric",
-                                             "status", "reason", "baseline", "candidate", "delta_ms", "budget_ms",
-                                             "order_delta_ms", "operations"});
+    CHECK(keys(row) ==
+          std::set<std::string>{
+              "file",      "cell",           "model",          "cp",          "tokens_per_rank", "source",
+              "fabric",    "status",         "reason",         "baseline",    "candidate",       "delta_ms",
+              "budget_ms", "order_delta_ms", "operations",     "blocks",      "interval_ms",     "confidence",
+              "h_safe_ms", "verdict",        "verdict_reason", "more_blocks", "resolution_ms",   "order_effect",
+              "drift",     "sign_flip_p",    "possible_ms",    "realised"});
     CHECK(keys(row["order_delta_ms"]) == std::set<std::string>{"initial", "reversed"});
     for (const auto& operation : row["operations"])
       CHECK(keys(operation) == std::set<std::string>{"operation", "baseline_ms", "candidate_ms", "delta_ms", "gemm_ms",
@@ -231,7 +235,7 @@ TEST_CASE("h, and a base for percentages, add columns") {
   analysis.assumptions = {.h_ms = 0.5, .step_ms = 100.0};
   CHECK_THAT(print_table(analysis, {}),
              ContainsSubstring("+3.50") &&
-                 ContainsSubstring("h = 0.5 ms (given): 1 of the 2 rows with a Delta benefit") &&
+                 ContainsSubstring("h = 0.5 ms (given): 1 of the 2 measured rows with a Delta benefit") &&
                  ContainsSubstring("of a step of 100 ms (given)") && !ContainsSubstring("No percentage"));
   const auto row = nlohmann::json::parse(print_json(analysis))["rows"][0];
   CHECK(row["saving_ms"].get<double>() == Approx(3.5));
@@ -270,8 +274,8 @@ TEST_CASE("marks stand on the row, and many notes are cut in the table only") {
     add(analysis, cell);
   }
   CHECK(budget_text(analysis.rows[0]) == "4.00 ms; order warning");
-  CHECK_THAT(print_table(analysis, {}), ContainsSubstring("and 14 more notes"));
-  CHECK(nlohmann::json::parse(print_json(analysis))["notes"].size() == 44);
+  CHECK_THAT(print_table(analysis, {}), ContainsSubstring("and 15 more notes"));
+  CHECK(nlohmann::json::parse(print_json(analysis))["notes"].size() == 45);
 }
 
 namespace {

@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include <megaup/analysis/details.hpp>
+#include <megaup/analysis/statistics.hpp>
+
 /// What an analysis answers: one row for each cell and baseline.
 namespace megaup::analysis {
 
@@ -51,7 +54,8 @@ struct Warning {
 /// read) | failed | refused (both as stored).
 struct Row {
   std::string file, cell, model;
-  std::int64_t cp = 0, tokens_per_rank = 0;
+  std::int64_t cp = 0, tokens_per_rank = 0, batch = 0, head_dim = 0;
+  std::string dtype;
   std::string source, fabric;
   std::string status, reason;
   std::string baseline, candidate;
@@ -59,10 +63,19 @@ struct Row {
   std::vector<OperationRow>
       operations;  ///< those that are whole in both arms and both orders, in the order of kOperations
   std::vector<Warning> warnings;
+  Statistics statistics;           ///< of rows with a Delta
+  Conclusion conclusion;           ///< see conclude() in conclusions.hpp
+  std::optional<Details> details;  ///< of rows with a Delta, if they were asked for
 };
 
 /// The break-even budget for h: Delta if it is positive, else none.
 std::optional<double> budget_ms(const Row& row);
+
+/// Delta if the candidate took only the floor of every operation; known when every operation has one, and only if it is positive.
+std::optional<double> possible_ms(const Row& row);
+
+/// The share of it that was realised: Delta / possible.
+std::optional<double> realised(const Row& row);
 
 /// "worked.h5 cells/drift (llama-3.1-8b, CP 2, M 2048, native_packed)", for notes and errors.
 std::string place(const Row& row);

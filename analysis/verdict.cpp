@@ -19,7 +19,8 @@ std::string range_text(const Interval& interval, int decimals) {
 std::string size_range_text(const Interval& interval, int decimals) {
   const double low = std::min(std::abs(interval.low), std::abs(interval.high));
   const double high = std::max(std::abs(interval.low), std::abs(interval.high));
-  return fmt::format("{} to {}", size_text(low, decimals), size_text(high, decimals));
+  const auto digits = [&](double ms) { return difference_text(ms, decimals).substr(1); };  // without its plus
+  return fmt::format("{} to {} ms", digits(low), digits(high));
 }
 
 bool orders_agree(const OrderedMean& difference) { return (difference.initial > 0) == (difference.reversed > 0); }

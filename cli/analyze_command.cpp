@@ -67,6 +67,7 @@ analysis::Question question_of(const Words& words) {
                           .step_ms = milliseconds("--step-ms", words.step),
                           .unchanged_ms = milliseconds("--unchanged-ms", words.unchanged)};
   question.keep_going = words.keep_going;
+  if (words.format == "json") question.depth = analysis::Depth::ranks;
   return question;
 }
 

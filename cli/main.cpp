@@ -20,13 +20,16 @@ using megaup::core::ErrorKind;
 using megaup::core::exit_status;
 
 /// Planned commands that no build has yet: refused by name, so that nobody takes the refusal for a typing error.
-constexpr std::string_view kNotBuiltYet[] = {"report", "compare", "export", "simulate", "slurm"};
+constexpr std::string_view kNotBuiltYet[] = {"simulate", "slurm"};
 
 void print_help(std::FILE* out) {
-  fmt::print(out, "megaup {}: what fusing GEMM and all-to-all saves around attention\n\nusage: megaup COMMAND [ARGUMENTS]    (megaup COMMAND --help)\n\n",
+  fmt::print(out,
+             "megaup {}: what fusing GEMM and all-to-all saves around attention\n\nusage: megaup COMMAND [ARGUMENTS]   "
+             " (megaup COMMAND --help)\n\n",
              megaup::core::version());
   for (const auto* command : megaup::cli::commands()) fmt::print(out, "  {:<10}{}\n", command->name, command->doc);
-  for (const auto& absent : megaup::cli::absent_commands()) fmt::print(out, "  {:<10}not in this build: {}\n", absent.name, absent.reason);
+  for (const auto& absent : megaup::cli::absent_commands())
+    fmt::print(out, "  {:<10}not in this build: {}\n", absent.name, absent.reason);
 }
 
 int unknown_command(std::string_view name) {

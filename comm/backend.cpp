@@ -49,8 +49,9 @@ const Backend& select_backend(std::string_view name) {
 }
 
 core::Reason launcher_mismatch(const std::function<const char*(const char*)>& environment, int ranks) {
-  // A process manager of MPI speaks for exactly the processes that it started, so it goes before Slurm's variables: an mpirun inside an
-  // allocation may use fewer tasks than the allocation has. In the same way a step goes before its allocation.
+  // A process manager of MPI speaks for exactly the processes that it started, so it goes before Slurm's variables: an
+  // mpirun inside an allocation may use fewer tasks than the allocation has. In the same way a step goes before its
+  // allocation.
   if (const auto started = mpi_tasks(environment)) {
     if (started->tasks == ranks) return std::nullopt;
     return fmt::format(

@@ -10,7 +10,8 @@
 namespace megaup::comm {
 namespace {
 
-/// Throws on all ranks if `mine` differs between ranks; a rank that went on with another size would hang or corrupt its peers.
+/// Throws on all ranks if `mine` differs between ranks; a rank that went on with another size would hang or corrupt its
+/// peers.
 void require_same(Communicator& communicator, std::array<std::uint64_t, 2> mine, const char* call, const char* first,
                   const char* second) {
   const std::vector<std::byte> all = communicator.all_gather(std::as_bytes(std::span(mine)));

@@ -14,14 +14,21 @@
 
 namespace megaup::comm {
 
+/// Where a rank of a group lies.
 struct Placement {
   int rank_on_node = 0, ranks_on_node = 1, nodes = 1;
+  bool oversubscribed = false;  ///< this node has more ranks of the launch than cores that they may use
 };
 
-/// The ranks of one group. Calls are collective unless said otherwise: all ranks make the same calls in the same order. Every wait ends
-/// with Error{cell} when another rank has aborted, or when the patience of the launch is over (the message names what is missing). Ranks
-/// in messages are those of the launch, also in a split group. A rank uses its communicator from the thread that got it; only abort() may
-/// come from any thread. Destroying a communicator, an Exchange or a PeerMemory is local and never waits: what peers still use stays.
+/// The ranks of one group. Calls are collective unless said otherwise: all ranks make the same calls in the same order.
+///
+/// Waits   every wait ends with Error{cell} when another rank has aborted, or when the patience of the launch is over:
+///         the message names what is missing, ranks being those of the launch also in a split group. A collective call
+///         that ran out of patience has ended the launch; after PeerMemory::wait the ranks may go on together.
+/// Threads a rank uses its communicator from the thread that got it; only abort() may come from any thread.
+/// Ending  destroying a communicator, an Exchange or a PeerMemory is local and never waits, also while an exception
+///         unwinds: what peers still use stays. mpi gives such memory back in the next split() or peer_memory() of the
+///         same communicator, and at the end.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -44,16 +51,20 @@ class Communicator {
   /// Ranks of the same colour (>= 0) form a group, ordered by rank here. The parent outlives it.
   std::unique_ptr<Communicator> split(int colour);
 
-  /// The native all-to-all: the fastest that the backend has for this group. Throws Error{cell} on all ranks if their shapes differ or this backend cannot serve it.
+  /// The native all-to-all: the fastest that the backend has for this group. Throws Error{cell} on all ranks if their
+  /// shapes differ or this backend cannot serve it.
   std::unique_ptr<Exchange> exchange(const ExchangeShape& shape);
-  /// Symmetric memory: `bytes` on every rank (same on all), readable and writable by all, plus `flags` epoch flags a rank, all zero.
-  /// Each rank touches its own part first. Throws Error{cell} on all ranks if their sizes differ or no_peer_memory() has a reason.
+  /// Symmetric memory: `bytes` on every rank (same on all), readable and writable by all, plus `flags` epoch flags a
+  /// rank, all zero. Each rank touches its own part first. Throws Error{cell} on all ranks if their sizes differ or
+  /// no_peer_memory() has a reason.
   std::unique_ptr<PeerMemory> peer_memory(std::size_t bytes, std::size_t flags);
-  /// Why peer_memory is impossible here (for example ranks on several nodes); nothing if it is possible. Not collective, same on all.
+  /// Why peer_memory is impossible here (for example ranks on several nodes); nothing if it is possible. Not
+  /// collective, same on all.
   core::Reason no_peer_memory() const { return do_no_peer_memory(); }
   Placement placement() const { return do_placement(); }
 
-  /// Not collective: ends all ranks; their waits throw. The first cause wins and is what launch() reports. Never throws.
+  /// Not collective: ends all ranks; their waits throw. The first cause wins and is what launch() reports. Never
+  /// throws.
   void abort(const core::Error& cause) noexcept { do_abort(cause); }
 
  protected:

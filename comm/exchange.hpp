@@ -10,16 +10,20 @@ struct ExchangeShape {
   int slots = 1;                   ///< exchanges that may be in flight at once (pipelined and chunked arms)
 };
 
-/// The native all-to-all, prepared once: recv block p of rank r = send block r of rank p, each bytes_per_peer long, in rank order.
+/// The native all-to-all, prepared once: recv block p of rank r = send block r of rank p, each bytes_per_peer long, in
+/// rank order.
 ///
-/// Picture, P = 4, send and receive of rank 1:    send [to 0 | to 1 | to 2 | to 3]    recv [from 0 | from 1 | from 2 | from 3]
+/// Picture, P = 4, buffers of rank 1:    send [to 0 | to 1 | to 2 | to 3]    recv [from 0 | from 1 | from 2 | from 3]
 /// Ranks   all ranks start and finish the same slots in the same order.
-/// Buffers each slot has its own send and receive buffer, owned here (P * bytes_per_peer), so that backends may use memory that peers reach.
-///         send may be written from construction or finish(slot) until start(slot); recv may be read from finish(slot) until the next start(slot).
-/// Stream  start never waits for a peer; finish returns when recv is complete and send may be reused. No allocation in either.
+/// Buffers each slot has its own send and receive buffer, owned here (P * bytes_per_peer), so that backends may use
+///         memory that peers reach. send may be written from construction or finish(slot) until start(slot); recv may
+///         be read from finish(slot) until the next start(slot).
+/// Stream  start never waits for a peer; finish returns when recv is complete and send may be reused. No allocation in
+///         either.
 /// Cost    (P-1)/P of the buffer crosses between ranks, 1/P is copied locally.
-/// Errors  finish throws Error{cell} on abort or when a peer does not come within the launch's patience, naming it. start and finish throw
-///         it for a slot that does not exist, is in flight already, or was not started.
+/// Errors  finish throws Error{cell} on abort or when a peer does not come within the launch's patience, naming it;
+///         after that the exchange can only be dropped.
+///         start and finish throw it for a slot that does not exist, is in flight already, or was not started.
 class Exchange {
  public:
   virtual ~Exchange() = default;

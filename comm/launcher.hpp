@@ -23,8 +23,8 @@ std::optional<LaunchedTasks> slurm_step_tasks(const Environment& environment);
 /// Tasks of the Slurm allocation (SLURM_NTASKS). Batch scripts that start one process see it as well.
 std::optional<LaunchedTasks> slurm_allocated_tasks(const Environment& environment);
 
-/// Why a backend that makes all ranks inside one process must not run here: a launcher has started several processes, and each would do the
-/// whole work again. Nothing if this is the only process.
+/// Why a backend that makes all ranks inside one process must not run here: a launcher has started several processes,
+/// and each would do the whole work again. Nothing if this is the only process.
 core::Reason several_processes(const Environment& environment);
 
 /// several_processes of this process's environment.

@@ -10,12 +10,14 @@ namespace megaup::comm {
 
 constexpr std::size_t kFlagStride = 64;  // a cache line: pollers of different flags do not disturb each other
 
-/// Symmetric memory: the same number of bytes on every rank, each reachable by plain loads and stores from every rank of the group, and a
-/// block of epoch flags a rank. Flags count launches, so that a late rank is never overtaken and nothing is reset in between.
+/// Symmetric memory: the same number of bytes on every rank, each reachable by plain loads and stores from every rank
+/// of the group, and a block of epoch flags a rank. Flags count launches, so that a late rank is never overtaken and
+/// nothing is reset in between.
 ///
 /// Publish  write data to base(peer), then signal(peer, flag, epoch): a release; whoever sees the epoch sees the data.
-/// Wait     wait(flag, epoch, what): until this rank's own flag is >= epoch (acquire). Throws Error{cell} on abort, or when it lasts longer
-///          than the launch's patience, naming the flag's index, its value, the epoch waited for and what() (rank and tile in words).
+/// Wait     wait(flag, epoch, what): until this rank's own flag is >= epoch (acquire). Throws Error{cell} on abort, or
+///          when it lasts longer than the launch's patience, naming the flag's index, its value, the epoch waited for
+///          and what() (rank and tile in words).
 class PeerMemory {
  public:
   virtual ~PeerMemory() = default;
@@ -37,7 +39,8 @@ class PeerMemory {
 
  protected:
   PeerMemory(std::size_t bytes, std::size_t flags) : bytes_(bytes), flags_(flags) {}
-  /// Address of a flag; flags of one rank lie kFlagStride bytes apart so that pollers of different flags share no cache line.
+  /// Address of a flag; flags of one rank lie kFlagStride bytes apart so that pollers of different flags share no cache
+  /// line.
   virtual std::uint64_t* do_flag(int rank, std::size_t flag) const = 0;
 
  private:

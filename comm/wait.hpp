@@ -8,7 +8,8 @@
 
 namespace megaup::comm {
 
-/// Thrown out of the waits of ranks that end because another rank failed. It is never the first cause: launch() drops it.
+/// Thrown out of the waits of ranks that end because another rank failed. It is never the first cause: launch() drops
+/// it.
 class PeerAborted final : public core::Error {
  public:
   PeerAborted(int by, int rank);
@@ -22,8 +23,8 @@ struct WaitRules {
   std::uint32_t* aborted_by = nullptr;     ///< 0, or 1 + the rank that ended the launch; read as an atomic
 };
 
-/// The one way to wait: spin for some microseconds (a peer that is nearly there), then yield (a peer that needs this core), then sleep
-/// shortly (a peer that is far away).
+/// The one way to wait: spin for some microseconds (a peer that is nearly there), then yield (a peer that needs this
+/// core), then sleep shortly (a peer that is far away).
 class Waiting {
  public:
   explicit Waiting(const WaitRules& rules) : rules_(rules), spins_left_(rules.crowded ? kCrowdedSpins : kSpins) {}

@@ -21,12 +21,15 @@ namespace {
 std::string shown(const std::filesystem::path& path) { return one_line(path.string()); }
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* what, int why) {
-  const char* mend = why == ENOSPC || why == EDQUOT ? "free space or choose another folder" : "choose a folder that can be written";
-  throw Error(ErrorKind::environment, fmt::format("{}: {}: {} (errno {}): {}", shown(path), what, std::strerror(why), why, mend));
+  const char* mend =
+      why == ENOSPC || why == EDQUOT ? "free space or choose another folder" : "choose a folder that can be written";
+  throw Error(ErrorKind::environment,
+              fmt::format("{}: {}: {} (errno {}): {}", shown(path), what, std::strerror(why), why, mend));
 }
 
 [[noreturn]] void refuse_existing(const std::filesystem::path& path) {
-  throw Error(ErrorKind::usage, fmt::format("{}: exists and is not overwritten: choose another name, or give --force", shown(path)));
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: exists and is not overwritten: choose another name, or give --force", shown(path)));
 }
 
 /// A new file beside the final one; removed again unless it got its final name.
@@ -94,8 +97,10 @@ void write_file(const std::filesystem::path& path, std::string_view bytes, bool 
   {
     TemporaryFile file(path);
     file.write(bytes);
-    if (overwrite) file.replace(path);
-    else file.publish(path);
+    if (overwrite)
+      file.replace(path);
+    else
+      file.publish(path);
   }
   sync_folder(path.parent_path());
 }

@@ -42,7 +42,8 @@ struct SmallDisk {
   Folder folder;
   std::string why_not;
   SmallDisk() {
-    if (mount("tmpfs", folder.path.c_str(), "tmpfs", 0, "size=64k") != 0) why_not = std::string("a small file system cannot be mounted: ") + std::strerror(errno);
+    if (mount("tmpfs", folder.path.c_str(), "tmpfs", 0, "size=64k") != 0)
+      why_not = std::string("a small file system cannot be mounted: ") + std::strerror(errno);
   }
   ~SmallDisk() {
     if (why_not.empty()) umount2(folder.path.c_str(), MNT_DETACH);
@@ -84,11 +85,13 @@ TEST_CASE("an existing file is kept, or replaced in one step on request") {
   const auto path = folder.path / "out.bin";
   write_file(path, "first", false);
   std::ifstream reader(path);  // holds the first file open
-  CHECK_THAT(message(ErrorKind::usage, [&] { write_file(path, "second", false); }), ContainsSubstring("out.bin: exists") && ContainsSubstring("--force"));
+  CHECK_THAT(message(ErrorKind::usage, [&] { write_file(path, "second", false); }),
+             ContainsSubstring("out.bin: exists") && ContainsSubstring("--force"));
   CHECK(bytes_of(path) == "first");
   write_file(path, "second", true);
   CHECK(bytes_of(path) == "second");
-  CHECK(std::string(std::istreambuf_iterator<char>(reader), {}) == "first");  // whoever reads goes on with what was there
+  CHECK(std::string(std::istreambuf_iterator<char>(reader), {}) ==
+        "first");  // whoever reads goes on with what was there
   CHECK(folder.files() == 1);
 }
 
@@ -125,7 +128,8 @@ TEST_CASE("a folder that is missing is an error with path and errno") {
 TEST_CASE("a folder in place of the file is an error, and stays") {
   const Folder folder;
   fs::create_directory(folder.path / "out");
-  CHECK_THAT(message(ErrorKind::environment, [&] { write_file(folder.path / "out", "x", true); }), ContainsSubstring("Is a directory"));
+  CHECK_THAT(message(ErrorKind::environment, [&] { write_file(folder.path / "out", "x", true); }),
+             ContainsSubstring("Is a directory"));
   CHECK(folder.files() == 1);
 }
 

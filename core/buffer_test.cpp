@@ -41,7 +41,8 @@ TEST_CASE("a buffer may be written whole and moved away from") {
 
 TEST_CASE("a buffer that cannot be had is an error with its size") {
   using Catch::Matchers::ContainsSubstring;
-  std::vector<std::size_t> sizes{std::numeric_limits<std::size_t>::max() / 2 + 2, std::numeric_limits<std::size_t>::max()};
+  std::vector<std::size_t> sizes{std::numeric_limits<std::size_t>::max() / 2 + 2,
+                                 std::numeric_limits<std::size_t>::max()};
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their allocators end the program instead
   sizes.push_back(std::size_t{1} << 50);
 #endif

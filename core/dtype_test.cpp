@@ -63,7 +63,7 @@ TEST_CASE("denormals are kept, not flushed") {
   const float smallest = Bf16{0x0001}.to_float();
   CHECK(smallest > 0.0f);
   CHECK(rounded(smallest) == smallest);
-  CHECK(rounded(smallest / 2) == 0.0f);                                 // a tie, to even
+  CHECK(rounded(smallest / 2) == 0.0f);  // a tie, to even
   CHECK(rounded(std::nextafter(smallest / 2, 1.0f)) == smallest);
   CHECK(rounded(std::numeric_limits<float>::denorm_min()) == 0.0f);
 }
@@ -95,7 +95,8 @@ TEST_CASE("rounding is the nearest neighbour for floats of every exponent") {
 TEST_CASE("rounding is monotonic") {
   std::uint32_t wrong = 0;
   for (std::uint32_t bits = 0; bits < 0x7f800000u; bits += 4093) {
-    const float low = std::bit_cast<float>(bits), high = std::bit_cast<float>(bits + 4093 < 0x7f800000u ? bits + 4093 : 0x7f800000u);
+    const float low = std::bit_cast<float>(bits),
+                high = std::bit_cast<float>(bits + 4093 < 0x7f800000u ? bits + 4093 : 0x7f800000u);
     if (rounded(low) > rounded(high)) ++wrong;
   }
   CHECK(wrong == 0);

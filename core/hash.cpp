@@ -1,6 +1,7 @@
 #include <megaup/core/hash.hpp>
 
 #include <array>
+#include <cstddef>
 
 #include <openssl/evp.h>
 
@@ -12,10 +13,11 @@ std::string sha256(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
   if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
-    throw Error(ErrorKind::environment, "OpenSSL cannot compute SHA-256: check that its default provider is enabled (openssl list -providers)");
+    throw Error(ErrorKind::environment,
+                "OpenSSL cannot compute SHA-256: check that its default provider is enabled (openssl list -providers)");
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  text.reserve(2 * size);
+  text.reserve(std::size_t{2} * size);
   for (unsigned i = 0; i < size; ++i) {
     text.push_back(kDigits[digest[i] >> 4]);
     text.push_back(kDigits[digest[i] & 15]);

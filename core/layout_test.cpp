@@ -76,7 +76,8 @@ Row holders(const Problem& p, HeadId head) {
   const std::int64_t n = head.kind == Head::query ? p.Hq : p.Hk;
   Row ranks;
   for (std::int64_t r = 0; r < p.P; ++r) {
-    const bool holds = n >= p.P ? (r * (n / p.P) <= head.index && head.index < (r + 1) * (n / p.P)) : r / (p.P / n) == head.index;
+    const bool holds =
+        n >= p.P ? (r * (n / p.P) <= head.index && head.index < (r + 1) * (n / p.P)) : r / (p.P / n) == head.index;
     if (holds) ranks.push_back(r);
   }
   return ranks;
@@ -85,8 +86,18 @@ Row holders(const Problem& p, HeadId head) {
 std::vector<Problem> head_problems() {
   std::vector<Problem> out;
   for (const auto weight : kWeights)
-    for (const auto& [P, Hq, Hk] : std::vector<std::tuple<int, int, int>>{
-             {1, 8, 2}, {2, 8, 2}, {4, 8, 2}, {8, 8, 2}, {1, 4, 4}, {2, 4, 4}, {4, 4, 4}, {8, 32, 8}, {2, 32, 8}, {4, 96, 96}, {8, 64, 1}, {2, 6, 2}}) {
+    for (const auto& [P, Hq, Hk] : std::vector<std::tuple<int, int, int>>{{1, 8, 2},
+                                                                          {2, 8, 2},
+                                                                          {4, 8, 2},
+                                                                          {8, 8, 2},
+                                                                          {1, 4, 4},
+                                                                          {2, 4, 4},
+                                                                          {4, 4, 4},
+                                                                          {8, 32, 8},
+                                                                          {2, 32, 8},
+                                                                          {4, 96, 96},
+                                                                          {8, 64, 1},
+                                                                          {2, 6, 2}}) {
       auto p = problem(P, 1, 2, Hq, Hk, 4);
       p.qkv_weight = weight;
       p.kv_replication = true;
@@ -112,7 +123,8 @@ TEST_CASE("the ranks' rows one after the other restore natural order by the work
   Row gathered, restore(16);
   for (std::int64_t r = 0; r < 4; ++r)
     for (const auto g : positions(p, r)) gathered.push_back(g);
-  for (std::size_t i = 0; i < gathered.size(); ++i) restore[static_cast<std::size_t>(gathered[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < gathered.size(); ++i)
+    restore[static_cast<std::size_t>(gathered[i])] = static_cast<std::int64_t>(i);
   CHECK(restore == Row{0, 1, 4, 5, 8, 9, 12, 13, 14, 15, 10, 11, 6, 7, 2, 3});
 }
 
@@ -155,7 +167,8 @@ TEST_CASE("all ranks' rows together hit every destination row once") {
           p.order = order;
           std::vector<int> hits(static_cast<std::size_t>(B * p.S()), 0);
           for (std::int64_t r = 0; r < P; ++r)
-            for (std::int64_t m = 0; m < p.M(); ++m) ++hits.at(static_cast<std::size_t>(TokenLayout{p}.destination_row(r, m)));
+            for (std::int64_t m = 0; m < p.M(); ++m)
+              ++hits.at(static_cast<std::size_t>(TokenLayout{p}.destination_row(r, m)));
           CHECK(std::all_of(hits.begin(), hits.end(), [](int n) { return n == 1; }));
         }
 }
@@ -183,11 +196,13 @@ TEST_CASE("every element of the wide matrices lands on one element of each copy"
                   for (std::int64_t d = 0; d < p.D; ++d) {
                     const auto row = TokenLayout{p}.destination_row(r, m);
                     const auto offset = head_offset(row, heads.local_heads(head.kind), heads.local_head(head), p.D, d);
-                    ++hits.at({heads.first_rank(head) + copy, static_cast<int>(head.kind)}).at(static_cast<std::size_t>(offset));
+                    ++hits.at({heads.first_rank(head) + copy, static_cast<int>(head.kind)})
+                          .at(static_cast<std::size_t>(offset));
                   }
               }
           bool once = true;
-          for (const auto& [tensor, elements] : hits) once = once && std::all_of(elements.begin(), elements.end(), [](int n) { return n == 1; });
+          for (const auto& [tensor, elements] : hits)
+            once = once && std::all_of(elements.begin(), elements.end(), [](int n) { return n == 1; });
           CHECK(once);
         }
 }
@@ -243,7 +258,8 @@ TEST_CASE("four ranks hold KV heads 0, 0, 1, 1 of a model with two") {
 
 TEST_CASE("rank 1 of 2 holds q4 to q7, k1 and v1 in both weight orders") {
   auto p = problem(2, 1, 4, 8, 2, 64);
-  const std::vector<HeadId> expected{{Head::query, 4}, {Head::query, 5}, {Head::query, 6}, {Head::query, 7}, {Head::key, 1}, {Head::value, 1}};
+  const std::vector<HeadId> expected{{Head::query, 4}, {Head::query, 5}, {Head::query, 6},
+                                     {Head::query, 7}, {Head::key, 1},   {Head::value, 1}};
   for (const auto weight : kWeights) {
     p.qkv_weight = weight;
     const HeadLayout heads{p, Columns::qkv};
@@ -304,7 +320,8 @@ TEST_CASE("slabs hold each destination's heads in the weight's order, and first_
           std::stable_sort(expected.begin(), expected.end(), [](HeadId a, HeadId b) { return a.kind < b.kind; });
         CHECK(held == expected);
         for (const auto kind : {Head::query, Head::key, Head::value})
-          CHECK(heads.local_heads(kind) == std::count_if(held.begin(), held.end(), [&](HeadId h) { return h.kind == kind; }));
+          CHECK(heads.local_heads(kind) ==
+                std::count_if(held.begin(), held.end(), [&](HeadId h) { return h.kind == kind; }));
       }
     }
 }
@@ -315,7 +332,8 @@ TEST_CASE("grouped weights with whole groups a rank make one contiguous slab") {
     const HeadLayout heads{p, Columns::qkv};
     CHECK(heads.slab_width() == p.N() / P);
     for (std::int64_t rank = 0; rank < P; ++rank)
-      for (std::int64_t i = 0; i < heads.slab_heads(); ++i) CHECK(heads.column(heads.slab_at(rank, i)) == rank * heads.slab_heads() + i);
+      for (std::int64_t i = 0; i < heads.slab_heads(); ++i)
+        CHECK(heads.column(heads.slab_at(rank, i)) == rank * heads.slab_heads() + i);
   }
 }
 

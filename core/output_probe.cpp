@@ -28,12 +28,14 @@ namespace fs = std::filesystem;
 void probe_folder(const fs::path& path, const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
-    fail(ErrorKind::environment, path, fmt::format("there is no folder '{}': make it first", one_line(folder.string())));
+    fail(ErrorKind::environment, path,
+         fmt::format("there is no folder '{}': make it first", one_line(folder.string())));
   std::string name = (folder / ".megaup-probe.XXXXXX").string();
   const int file = mkostemp(name.data(), O_CLOEXEC);
   if (file < 0)
-    fail(ErrorKind::environment, path, fmt::format("no file can be made in the folder '{}': {} (errno {}): choose a folder that can be written",
-                                                   one_line(folder.string()), std::strerror(errno), errno));
+    fail(ErrorKind::environment, path,
+         fmt::format("no file can be made in the folder '{}': {} (errno {}): choose a folder that can be written",
+                     one_line(folder.string()), std::strerror(errno), errno));
   close(file);
   unlink(name.c_str());
 }
@@ -44,7 +46,8 @@ void probe_existing(const fs::path& path, bool overwrite) {
   if (!fs::exists(fs::symlink_status(path, ignored))) return;
   if (locking_enabled() && is_locked(path))
     fail(ErrorKind::environment, path,
-         fmt::format("is locked: another process has it open ({}, errno {}): close it there, or choose another name. If a file system left the "
+         fmt::format("is locked: another process has it open ({}, errno {}): close it there, or choose another name. "
+                     "If a file system left the "
                      "lock behind, set HDF5_USE_FILE_LOCKING=FALSE",
                      std::strerror(EWOULDBLOCK), EWOULDBLOCK));
   if (!overwrite) fail(ErrorKind::usage, path, "exists and is not overwritten: choose another name, or give --force");
@@ -57,9 +60,11 @@ void probe_space(const fs::path& path, const fs::path& folder, std::uint64_t exp
   const auto space = fs::space(folder, unknown);
   if (unknown || space.available >= needed) return;
   constexpr double kMiB = 1 << 20;
-  fail(ErrorKind::environment, path, fmt::format("the folder '{}' has {:.1f} MiB free, and the result needs {:.1f} MiB: free space or "
-                                                 "choose another folder",
-                                                 one_line(folder.string()), static_cast<double>(space.available) / kMiB, static_cast<double>(needed) / kMiB));
+  fail(ErrorKind::environment, path,
+       fmt::format("the folder '{}' has {:.1f} MiB free, and the result needs {:.1f} MiB: free space or "
+                   "choose another folder",
+                   one_line(folder.string()), static_cast<double>(space.available) / kMiB,
+                   static_cast<double>(needed) / kMiB));
 }
 
 }  // namespace

@@ -81,7 +81,8 @@ TEST_CASE("an existing file is refused without overwrite, and never touched") {
   const Folder folder;
   const fs::path path = existing_file(folder.path / "out.h5");
   const auto time = fs::last_write_time(path);
-  CHECK_THAT(message(ErrorKind::usage, [&] { probe_output(path, false, 1000); }), ContainsSubstring("out.h5: exists") && ContainsSubstring("--force"));
+  CHECK_THAT(message(ErrorKind::usage, [&] { probe_output(path, false, 1000); }),
+             ContainsSubstring("out.h5: exists") && ContainsSubstring("--force"));
   CHECK_NOTHROW(probe_output(path, true, 1000));
   CHECK(fs::file_size(path) == 8);
   CHECK(fs::last_write_time(path) == time);
@@ -94,8 +95,8 @@ TEST_CASE("a file that another open has locked is refused with path, errno and t
     const Lock lock(path, kind);
     for (const bool overwrite : {false, true}) {
       const auto text = message(ErrorKind::environment, [&] { probe_output(path, overwrite, 1000); });
-      CHECK_THAT(text, ContainsSubstring(path.string()) && ContainsSubstring("locked") && ContainsSubstring("errno 11") &&
-                           ContainsSubstring("HDF5_USE_FILE_LOCKING"));
+      CHECK_THAT(text, ContainsSubstring(path.string()) && ContainsSubstring("locked") &&
+                           ContainsSubstring("errno 11") && ContainsSubstring("HDF5_USE_FILE_LOCKING"));
     }
   }
   CHECK_FALSE(is_locked(path));  // neither the locks nor the probes are left
@@ -118,27 +119,34 @@ TEST_CASE("HDF5_USE_FILE_LOCKING=FALSE switches the lock check off, other words 
 
 TEST_CASE("a missing folder, a folder as file and no name are refused") {
   const Folder folder;
-  CHECK_THAT(message(ErrorKind::environment, [&] { probe_output(folder.path / "no" / "out.h5", false, 1000); }), ContainsSubstring("there is no folder"));
-  CHECK_THAT(message(ErrorKind::usage, [&] { probe_output(folder.path, true, 1000); }), ContainsSubstring("is a folder"));
-  CHECK_THAT(message(ErrorKind::usage, [&] { probe_output(folder.path / "", true, 1000); }), ContainsSubstring("is a folder") || ContainsSubstring("not the name"));
+  CHECK_THAT(message(ErrorKind::environment, [&] { probe_output(folder.path / "no" / "out.h5", false, 1000); }),
+             ContainsSubstring("there is no folder"));
+  CHECK_THAT(message(ErrorKind::usage, [&] { probe_output(folder.path, true, 1000); }),
+             ContainsSubstring("is a folder"));
+  CHECK_THAT(message(ErrorKind::usage, [&] { probe_output(folder.path / "", true, 1000); }),
+             ContainsSubstring("is a folder") || ContainsSubstring("not the name"));
   existing_file(folder.path / "file");
-  CHECK_THAT(message(ErrorKind::environment, [&] { probe_output(folder.path / "file" / "out.h5", false, 1000); }), ContainsSubstring("there is no folder"));
+  CHECK_THAT(message(ErrorKind::environment, [&] { probe_output(folder.path / "file" / "out.h5", false, 1000); }),
+             ContainsSubstring("there is no folder"));
 }
 
 TEST_CASE("a folder that cannot be written is refused with errno") {
   if (geteuid() == 0) {
     // Root may write anywhere but in the kernel's own file system.
-    CHECK_THAT(message(ErrorKind::environment, [] { probe_output("/proc/out.h5", false, 1000); }), ContainsSubstring("no file can be made") && ContainsSubstring("errno"));
+    CHECK_THAT(message(ErrorKind::environment, [] { probe_output("/proc/out.h5", false, 1000); }),
+               ContainsSubstring("no file can be made") && ContainsSubstring("errno"));
     return;
   }
   const Folder folder;
   fs::permissions(folder.path, fs::perms::owner_read | fs::perms::owner_exec);
-  CHECK_THAT(message(ErrorKind::environment, [&] { probe_output(folder.path / "out.h5", false, 1000); }), ContainsSubstring("Permission denied (errno 13)"));
+  CHECK_THAT(message(ErrorKind::environment, [&] { probe_output(folder.path / "out.h5", false, 1000); }),
+             ContainsSubstring("Permission denied (errno 13)"));
   fs::permissions(folder.path, fs::perms::owner_all);
 }
 
 TEST_CASE("more than the disk has is refused with both sizes") {
   const Folder folder;
-  CHECK_THAT(message(ErrorKind::environment, [&] { probe_output(folder.path / "out.h5", false, std::uint64_t{1} << 60); }),
-             ContainsSubstring("MiB free") && ContainsSubstring("1099511627777.0 MiB"));
+  CHECK_THAT(
+      message(ErrorKind::environment, [&] { probe_output(folder.path / "out.h5", false, std::uint64_t{1} << 60); }),
+      ContainsSubstring("MiB free") && ContainsSubstring("1099511627777.0 MiB"));
 }

@@ -85,8 +85,9 @@ TEST_CASE("dual_chunk with an odd number of local tokens names 2P") {
 }
 
 TEST_CASE("every size must be positive, and the refusal names it") {
-  const std::pair<const char*, std::int64_t Problem::*> sizes[] = {{"P", &Problem::P},   {"B", &Problem::B},   {"s", &Problem::s}, {"H", &Problem::H},
-                                                                   {"Hq", &Problem::Hq}, {"Hk", &Problem::Hk}, {"D", &Problem::D}};
+  const std::pair<const char*, std::int64_t Problem::*> sizes[] = {
+      {"P", &Problem::P},   {"B", &Problem::B},   {"s", &Problem::s}, {"H", &Problem::H},
+      {"Hq", &Problem::Hq}, {"Hk", &Problem::Hk}, {"D", &Problem::D}};
   for (const auto& [name, size] : sizes)
     for (const std::int64_t value : {0, -3}) {
       auto p = sound();

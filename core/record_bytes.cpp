@@ -32,7 +32,8 @@ FileBytes::FileBytes(const std::filesystem::path& path) : name_(one_line(path.st
   file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file_ < 0) {
     const auto kind = errno == ENOENT || errno == ENOTDIR ? ErrorKind::usage : ErrorKind::environment;
-    fail(kind, name_, fmt::format("cannot be opened: {}: give the path of a result file that may be read", std::strerror(errno)));
+    fail(kind, name_,
+         fmt::format("cannot be opened: {}: give the path of a result file that may be read", std::strerror(errno)));
   }
   struct stat status {};
   if (fstat(file_, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -43,7 +44,8 @@ FileBytes::FileBytes(const std::filesystem::path& path) : name_(one_line(path.st
   if (locking_enabled() && flock(file_, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(file_);
     fail(ErrorKind::environment, name_,
-         fmt::format("another process has it open for writing (flock, errno {}): wait until it is closed. If a file system left the lock "
+         fmt::format("another process has it open for writing (flock, errno {}): wait until it is closed. If a file "
+                     "system left the lock "
                      "behind, set HDF5_USE_FILE_LOCKING=FALSE",
                      EWOULDBLOCK));
   }
@@ -52,7 +54,8 @@ FileBytes::FileBytes(const std::filesystem::path& path) : name_(one_line(path.st
 FileBytes::~FileBytes() { close(file_); }
 
 void FileBytes::check(std::uint64_t offset, std::uint64_t n) const {
-  if (offset > size_ || n > size_ - offset) throw Damaged(fmt::format("{} bytes at {} lie outside the file of {} bytes", n, offset, size_));
+  if (offset > size_ || n > size_ - offset)
+    throw Damaged(fmt::format("{} bytes at {} lie outside the file of {} bytes", n, offset, size_));
 }
 
 void FileBytes::read(std::uint64_t offset, std::span<std::byte> into) const {
@@ -60,7 +63,9 @@ void FileBytes::read(std::uint64_t offset, std::span<std::byte> into) const {
   while (!into.empty()) {
     const auto n = pread(file_, into.data(), into.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(ErrorKind::environment, name_, fmt::format("cannot be read at byte {}: {}: check the disk", offset, std::strerror(errno)));
+    if (n < 0)
+      fail(ErrorKind::environment, name_,
+           fmt::format("cannot be read at byte {}: {}: check the disk", offset, std::strerror(errno)));
     if (n == 0) throw Damaged(fmt::format("the file became shorter than byte {} while it was read", offset));
     offset += static_cast<std::uint64_t>(n);
     into = into.subspan(static_cast<std::size_t>(n));
@@ -69,7 +74,8 @@ void FileBytes::read(std::uint64_t offset, std::span<std::byte> into) const {
 
 std::string FileBytes::bytes(std::uint64_t offset, std::uint64_t n) {
   check(offset, n);
-  const bool inside = offset >= window_begin_ && offset - window_begin_ <= window_.size() && n <= window_.size() - (offset - window_begin_);
+  const bool inside = offset >= window_begin_ && offset - window_begin_ <= window_.size() &&
+                      n <= window_.size() - (offset - window_begin_);
   if (!inside) {
     window_.resize(static_cast<std::size_t>(std::min(std::max(n, kWindow), size_ - offset)));
     window_begin_ = offset;
@@ -78,10 +84,13 @@ std::string FileBytes::bytes(std::uint64_t offset, std::uint64_t n) {
   return window_.substr(static_cast<std::size_t>(offset - window_begin_), static_cast<std::size_t>(n));
 }
 
-void Cursor::too_short(std::uint64_t missing) { throw Damaged(fmt::format("a structure ends {} bytes too early", missing)); }
+void Cursor::too_short(std::uint64_t missing) {
+  throw Damaged(fmt::format("a structure ends {} bytes too early", missing));
+}
 
 void Cursor::expect(std::string_view signature) {
-  if (take(signature.size()) != signature) throw Damaged(fmt::format("no {} structure where one is pointed to", signature));
+  if (take(signature.size()) != signature)
+    throw Damaged(fmt::format("no {} structure where one is pointed to", signature));
 }
 
 }  // namespace megaup::core::detail

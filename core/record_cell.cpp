@@ -20,7 +20,9 @@ struct Fault {
   std::string text;
 };
 
-[[noreturn]] void fault(const std::string& object, const std::string& what) { throw Fault{fmt::format("{}: {}", one_line(object), what)}; }
+[[noreturn]] void fault(const std::string& object, const std::string& what) {
+  throw Fault{fmt::format("{}: {}", one_line(object), what)};
+}
 
 /// Seconds of one unit of time, as the number to divide by: dividing is exact where multiplying by 1e-3 is not.
 double per_second(const std::string& unit, const std::string& object) {
@@ -28,14 +30,17 @@ double per_second(const std::string& unit, const std::string& object) {
   if (unit == "ms") return 1e3;
   if (unit == "us") return 1e6;
   if (unit == "ns") return 1e9;
-  fault(object, fmt::format("attribute 'units': unit '{}' is not one of s, ms, us, ns: write the times in one of these", one_line(unit)));
+  fault(object, fmt::format("attribute 'units': unit '{}' is not one of s, ms, us, ns: write the times in one of these",
+                            one_line(unit)));
 }
 
 std::string describe(const std::vector<std::int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 class CellReader {
  public:
-  CellReader(RecordSource& source, const Node& node, const std::string& id) : source_(source), node_(node) { cell_.id = id; }
+  CellReader(RecordSource& source, const Node& node, const std::string& id) : source_(source), node_(node) {
+    cell_.id = id;
+  }
 
   CellRecord read(CellParts parts) {
     attempt([&] { open(); });
@@ -74,7 +79,8 @@ class CellReader {
   /// Takes the attribute out, so that what is left in the end is extra.
   Attribute take(const char* name, const char* kind) {
     const auto found = group_.attributes.find(name);
-    if (found == group_.attributes.end()) fault(node_.path, fmt::format("attribute '{}' is missing: write the file again with megaup", name));
+    if (found == group_.attributes.end())
+      fault(node_.path, fmt::format("attribute '{}' is missing: write the file again with megaup", name));
     auto value = scalar(found->second);
     group_.attributes.erase(found);
     if (!value) fault(node_.path, fmt::format("attribute '{}' is not {}", name, kind));
@@ -83,32 +89,42 @@ class CellReader {
 
   void text(const char* name, std::string& into) {
     auto value = take(name, "one text");
-    if (!std::holds_alternative<std::string>(value)) fault(node_.path, fmt::format("attribute '{}' is not one text", name));
+    if (!std::holds_alternative<std::string>(value))
+      fault(node_.path, fmt::format("attribute '{}' is not one text", name));
     into = std::get<std::string>(std::move(value));
   }
 
   void integer(const char* name, std::int64_t& into) {
     const auto value = take(name, "one whole number");
-    if (!std::holds_alternative<std::int64_t>(value)) fault(node_.path, fmt::format("attribute '{}' is not one whole number", name));
+    if (!std::holds_alternative<std::int64_t>(value))
+      fault(node_.path, fmt::format("attribute '{}' is not one whole number", name));
     into = std::get<std::int64_t>(value);
   }
 
   void read_attributes() {
-    const std::pair<const char*, std::string&> texts[] = {{"model", cell_.model},   {"status", cell_.status},
-                                                          {"dtype", cell_.dtype},   {"format", cell_.format},
-                                                          {"sequence_order", cell_.sequence_order}, {"qkv_weight", cell_.qkv_weight}};
-    const std::pair<const char*, std::int64_t&> integers[] = {
-        {"hidden", cell_.hidden}, {"query_heads", cell_.query_heads}, {"kv_heads", cell_.kv_heads}, {"head_dim", cell_.head_dim},
-        {"cp", cell_.cp},         {"batch", cell_.batch},             {"tokens_per_rank", cell_.tokens_per_rank}};
-    for (const auto& [name, into] : texts) attempt([&] { text(name, into); });
-    for (const auto& [name, into] : integers) attempt([&] { integer(name, into); });
+    const std::pair<const char*, std::string&> texts[] = {{"model", cell_.model},
+                                                          {"status", cell_.status},
+                                                          {"dtype", cell_.dtype},
+                                                          {"format", cell_.format},
+                                                          {"sequence_order", cell_.sequence_order},
+                                                          {"qkv_weight", cell_.qkv_weight}};
+    const std::pair<const char*, std::int64_t&> integers[] = {{"hidden", cell_.hidden},
+                                                              {"query_heads", cell_.query_heads},
+                                                              {"kv_heads", cell_.kv_heads},
+                                                              {"head_dim", cell_.head_dim},
+                                                              {"cp", cell_.cp},
+                                                              {"batch", cell_.batch},
+                                                              {"tokens_per_rank", cell_.tokens_per_rank}};
+    for (const auto& field : texts) attempt([&] { text(field.first, field.second); });
+    for (const auto& field : integers) attempt([&] { integer(field.first, field.second); });
     if (attributes().contains("reason")) attempt([&] { text("reason", cell_.reason); });
     for (const auto& [name, value] : attributes())
       if (auto extra = scalar(value)) cell_.extra.emplace(as_utf8(name), std::move(*extra));
   }
 
   std::optional<Node> member(std::string_view name) const {
-    const auto found = std::find_if(group_.children.begin(), group_.children.end(), [&](const Child& child) { return child.name == name; });
+    const auto found = std::find_if(group_.children.begin(), group_.children.end(),
+                                    [&](const Child& child) { return child.name == name; });
     if (found == group_.children.end()) return {};
     return RecordSource::child(node_, *found);
   }
@@ -122,7 +138,8 @@ class CellReader {
     const auto& value = *object.data;
     if (value.null) fault(node->path, fmt::format("has a null dataspace, and should have {} axes", axes));
     if (value.shape.empty() && axes > 0) fault(node->path, fmt::format("is a scalar, and should have {} axes", axes));
-    if (value.shape.size() != axes) fault(node->path, fmt::format("has shape {}, and should have {} axes", describe(value.shape), axes));
+    if (value.shape.size() != axes)
+      fault(node->path, fmt::format("has shape {}, and should have {} axes", describe(value.shape), axes));
     if (std::find(value.shape.begin(), value.shape.end(), 0) != value.shape.end())
       fault(node->path, fmt::format("is empty: its shape is {}", describe(value.shape)));
     if (value.kind != kind) fault(node->path, fmt::format("does not hold {}", kind_name));
@@ -142,14 +159,17 @@ class CellReader {
     if (auto order = dataset("order", Value::Kind::integer, "whole numbers", 1))
       for (const auto value : order->data->integers) {
         if (value != 0 && value != 1)
-          fault(node_.path + "/order", fmt::format("has the value {}, and should have 0 (initial) or 1 (reversed)", value));
+          fault(node_.path + "/order",
+                fmt::format("has the value {}, and should have 0 (initial) or 1 (reversed)", value));
         cell_.order.push_back(static_cast<std::uint8_t>(value));
       }
   }
 
-  void check_axis(const std::string& object, const std::vector<std::int64_t>& shape, std::size_t axis, const char* name, std::size_t length) {
+  void check_axis(const std::string& object, const std::vector<std::int64_t>& shape, std::size_t axis, const char* name,
+                  std::size_t length) {
     if (static_cast<std::size_t>(shape[axis]) != length)
-      fault(object, fmt::format("has shape {}, but its axis {} '{}' has {} entries", describe(shape), axis, name, length));
+      fault(object,
+            fmt::format("has shape {}, but its axis {} '{}' has {} entries", describe(shape), axis, name, length));
   }
 
   void check_axes(const std::string& object, const std::vector<std::int64_t>& shape) {
@@ -163,7 +183,8 @@ class CellReader {
     const auto unit = object.attributes.find("units");
     if (unit == object.attributes.end()) fault(path, "attribute 'units': unit missing: write 's', 'ms', 'us' or 'ns'");
     const auto text = scalar(unit->second);
-    if (!text || !std::holds_alternative<std::string>(*text)) fault(path, "attribute 'units' is not one text: write 's', 'ms', 'us' or 'ns'");
+    if (!text || !std::holds_alternative<std::string>(*text))
+      fault(path, "attribute 'units' is not one text: write 's', 'ms', 'us' or 'ns'");
     const double divisor = per_second(std::get<std::string>(*text), path);
     auto numbers = std::move(object.data->reals);
     if (divisor != 1)
@@ -187,7 +208,8 @@ class CellReader {
 
   /// Of a cell without times, the lengths of two axes are known from their scales only.
   void read_lengths() {
-    if (auto scale = dataset("observation", Value::Kind::integer, "whole numbers", 1)) cell_.observations = scale->data->shape[0];
+    if (auto scale = dataset("observation", Value::Kind::integer, "whole numbers", 1))
+      cell_.observations = scale->data->shape[0];
     if (auto scale = dataset("rank", Value::Kind::integer, "whole numbers", 1)) cell_.ranks = scale->data->shape[0];
   }
 

@@ -30,11 +30,12 @@ bool contains(const std::array<std::string_view, n>& words, std::string_view wor
 /// Collects the violations of one object.
 class Check {
  public:
-  Check(std::vector<std::string>& found, std::string object) : found_(found), object_(one_line(object)) {}
+  Check(std::vector<std::string>& found, std::string_view object) : found_(found), object_(one_line(object)) {}
   void add(const std::string& what) { found_.push_back(fmt::format("{}: {}", object_, what)); }
   template <std::size_t n>
   void one_of(const char* name, std::string_view value, const std::array<std::string_view, n>& words) {
-    if (!contains(words, value)) add(fmt::format("{} '{}' is not one of {}", name, one_line(value), fmt::join(words, ", ")));
+    if (!contains(words, value))
+      add(fmt::format("{} '{}' is not one of {}", name, one_line(value), fmt::join(words, ", ")));
   }
 
  private:
@@ -57,7 +58,8 @@ void check_header(const Record& record, std::vector<std::string>& found) {
   if (record.megaup_version.empty()) root.add("megaup_version is empty");
   if (record.cells.empty()) root.add("has no cells");
   Check environment(found, "/environment");
-  if (const auto host = record.environment.find("host"); host == record.environment.end() || host->second.empty()) environment.add("host is missing");
+  if (const auto host = record.environment.find("host"); host == record.environment.end() || host->second.empty())
+    environment.add("host is missing");
   Check spec(found, "/spec");
   check_hash(spec, "yaml", record.spec_sha256_yaml, record.spec_yaml);
   check_hash(spec, "resolved", record.spec_sha256_resolved, record.spec_resolved);
@@ -72,9 +74,13 @@ void check_names(Check& check, const char* axis, const std::vector<std::string>&
 }
 
 void check_problem(Check& check, const CellRecord& cell) {
-  const std::pair<const char*, std::int64_t> sizes[] = {
-      {"hidden", cell.hidden}, {"query_heads", cell.query_heads}, {"kv_heads", cell.kv_heads}, {"head_dim", cell.head_dim},
-      {"cp", cell.cp},         {"batch", cell.batch},             {"tokens_per_rank", cell.tokens_per_rank}};
+  const std::pair<const char*, std::int64_t> sizes[] = {{"hidden", cell.hidden},
+                                                        {"query_heads", cell.query_heads},
+                                                        {"kv_heads", cell.kv_heads},
+                                                        {"head_dim", cell.head_dim},
+                                                        {"cp", cell.cp},
+                                                        {"batch", cell.batch},
+                                                        {"tokens_per_rank", cell.tokens_per_rank}};
   for (const auto& [name, size] : sizes)
     if (size <= 0) check.add(fmt::format("{} is {}, and must be at least 1", name, size));
   if (cell.model.empty()) check.add("model is empty");
@@ -82,8 +88,10 @@ void check_problem(Check& check, const CellRecord& cell) {
 
 void check_status(Check& check, const CellRecord& cell) {
   check.one_of("status", cell.status, kStatuses);
-  if (cell.status == "measured" && !cell.reason.empty()) check.add(fmt::format("is measured, yet has the reason '{}'", one_line(cell.reason)));
-  if (cell.status != "measured" && cell.reason.empty()) check.add(fmt::format("its status is '{}', without a reason", one_line(cell.status)));
+  if (cell.status == "measured" && !cell.reason.empty())
+    check.add(fmt::format("is measured, yet has the reason '{}'", one_line(cell.reason)));
+  if (cell.status != "measured" && cell.reason.empty())
+    check.add(fmt::format("its status is '{}', without a reason", one_line(cell.status)));
 }
 
 bool check_shape(Check& check, const CellRecord& cell) {
@@ -96,7 +104,8 @@ bool check_shape(Check& check, const CellRecord& cell) {
 
 /// Times of a measured cell are finite and positive. The first that is not is named, and the others are counted.
 void check_times(Check& check, const CellRecord& cell) {
-  const auto n_ranks = static_cast<std::size_t>(cell.ranks), n_observations = static_cast<std::size_t>(cell.observations);
+  const auto n_ranks = static_cast<std::size_t>(cell.ranks),
+             n_observations = static_cast<std::size_t>(cell.observations);
   std::size_t n_bad = 0, first = 0;
   for (std::size_t i = 0; i < cell.latency.size(); ++i) {
     if (std::isfinite(cell.latency[i]) && cell.latency[i] > 0) continue;
@@ -106,9 +115,12 @@ void check_times(Check& check, const CellRecord& cell) {
   const auto rank = first % n_ranks, observation = first / n_ranks % n_observations;
   const auto series = first / n_ranks / n_observations;
   const auto block = series % cell.order.size(), arm = series / cell.order.size() % cell.arms.size();
-  check.add(fmt::format("is measured, but {} of {} times are not finite and positive, the first is {} at {}, {}, block {}, observation {}, rank {}", n_bad,
-                        cell.latency.size(), number(cell.latency[first]), one_line(cell.operations[series / cell.order.size() / cell.arms.size()]),
-                        one_line(cell.arms[arm]), block, observation, rank));
+  check.add(
+      fmt::format("is measured, but {} of {} times are not finite and positive, the first is {} at {}, {}, block {}, "
+                  "observation {}, rank {}",
+                  n_bad, cell.latency.size(), number(cell.latency[first]),
+                  one_line(cell.operations[series / cell.order.size() / cell.arms.size()]), one_line(cell.arms[arm]),
+                  block, observation, rank));
 }
 
 /// The gate let nothing through that is not within its bound. An arm without a check has NaN in all three.
@@ -116,8 +128,9 @@ void check_errors(Check& check, const CellRecord& cell, const char* name, const 
   for (std::size_t i = 0; i < errors.size() && i < cell.error_bound.size(); ++i) {
     const double error = errors[i], bound = cell.error_bound[i];
     if (std::isnan(bound) || error <= bound) continue;
-    check.add(fmt::format("is measured, but {} of {}, {} is {}, not within {}", name, one_line(cell.operations[i / cell.arms.size()]),
-                          one_line(cell.arms[i % cell.arms.size()]), number(error), number(bound)));
+    check.add(fmt::format("is measured, but {} of {}, {} is {}, not within {}", name,
+                          one_line(cell.operations[i / cell.arms.size()]), one_line(cell.arms[i % cell.arms.size()]),
+                          number(error), number(bound)));
   }
 }
 
@@ -144,7 +157,8 @@ std::vector<std::string> violations(const Record& record) {
   check_header(record, found);
   std::set<std::string_view> ids;
   for (const auto& cell : record.cells) {
-    if (!ids.insert(cell.id).second) found.push_back(fmt::format("/cells/{}: there are two cells of this id", one_line(cell.id)));
+    if (!ids.insert(cell.id).second)
+      found.push_back(fmt::format("/cells/{}: there are two cells of this id", one_line(cell.id)));
     check_cell(cell, found);
   }
   return found;

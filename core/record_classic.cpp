@@ -18,20 +18,19 @@
 namespace megaup::core::detail {
 namespace {
 
-enum MessageKind : std::uint64_t {
-  kNil = 0x00,
-  kDataspace = 0x01,
-  kLinkInfo = 0x02,
-  kDatatype = 0x03,
-  kLink = 0x06,
-  kExternalFiles = 0x07,
-  kLayout = 0x08,
-  kFilters = 0x0b,
-  kAttribute = 0x0c,
-  kContinuation = 0x10,
-  kSymbolTable = 0x11,
-  kAttributeInfo = 0x15,
-};
+// Kinds of messages (IV.A.2).
+constexpr std::uint64_t kNil = 0x00;
+constexpr std::uint64_t kDataspace = 0x01;
+constexpr std::uint64_t kLinkInfo = 0x02;
+constexpr std::uint64_t kDatatype = 0x03;
+constexpr std::uint64_t kLink = 0x06;
+constexpr std::uint64_t kExternalFiles = 0x07;
+constexpr std::uint64_t kLayout = 0x08;
+constexpr std::uint64_t kFilters = 0x0b;
+constexpr std::uint64_t kAttribute = 0x0c;
+constexpr std::uint64_t kContinuation = 0x10;
+constexpr std::uint64_t kSymbolTable = 0x11;
+constexpr std::uint64_t kAttributeInfo = 0x15;
 
 struct Message {
   std::uint64_t kind = kNil;
@@ -67,7 +66,8 @@ Header read_header(FileBytes& file, std::uint64_t address) {
   const auto head = file.bytes(address, 16);
   if (head.starts_with("OHDR")) throw NotClassic{};
   Cursor in(head);
-  if (const auto version = in.number(1); version != 1) throw Damaged(fmt::format("no object header at byte {}", address));
+  if (const auto version = in.number(1); version != 1)
+    throw Damaged(fmt::format("no object header at byte {}", address));
   in.skip(7);  // number of messages, references: the blocks say how many there are
   std::vector<std::pair<std::uint64_t, std::uint64_t>> blocks{{address + 16, in.number(4)}};
   constexpr std::size_t kMostBlocks = 4096;
@@ -124,8 +124,10 @@ class Links {
     for (std::uint64_t i = 0; i < entries; ++i) {
       items.skip(8);  // key
       const auto child = items.number(8);
-      if (level > 0) branch(child, level - 1);
-      else leaf(child);
+      if (level > 0)
+        branch(child, level - 1);
+      else
+        leaf(child);
     }
   }
 

@@ -13,15 +13,16 @@
 namespace megaup::core::detail {
 namespace {
 
-enum Class : std::uint64_t { kInteger = 0, kFloat = 1, kString = 3, kVariable = 9 };
+// Classes of types.
+constexpr std::uint64_t kInteger = 0, kFloat = 1, kString = 3, kVariable = 9;
 
 /// Position of exponent and fraction: other floating-point types are not records'.
 bool is_ieee(Cursor& properties, std::uint64_t size) {
   std::array<std::uint64_t, 7> f{};
-  f[0] = properties.number(2);                                                  // first bit
-  f[1] = properties.number(2);                                                  // bits
-  for (std::size_t i = 2; i < 6; ++i) f[i] = properties.number(1);              // exponent at, of; fraction at, of
-  f[6] = properties.number(4);                                                  // exponent bias
+  f[0] = properties.number(2);                                      // first bit
+  f[1] = properties.number(2);                                      // bits
+  for (std::size_t i = 2; i < 6; ++i) f[i] = properties.number(1);  // exponent at, of; fraction at, of
+  f[6] = properties.number(4);                                      // exponent bias
   constexpr std::array<std::uint64_t, 7> kSingle{0, 32, 23, 8, 0, 23, 127};
   constexpr std::array<std::uint64_t, 7> kDouble{0, 64, 52, 11, 0, 52, 1023};
   return (size == 4 && f == kSingle) || (size == 8 && f == kDouble);
@@ -51,7 +52,8 @@ double real(std::string_view bytes, const ClassicType& type) {
 
 /// Numbers that need no conversion are copied as a whole.
 bool is_native_double(const ClassicType& type) {
-  return type.kind == Value::Kind::real && type.size == sizeof(double) && type.big_endian == (std::endian::native == std::endian::big);
+  return type.kind == Value::Kind::real && type.size == sizeof(double) &&
+         type.big_endian == (std::endian::native == std::endian::big);
 }
 
 std::string unpadded(std::string_view bytes, bool space_padded) {
@@ -77,7 +79,8 @@ std::string heap_object(FileBytes& file, std::uint64_t address, std::uint64_t in
     const auto bytes = objects.number(8);
     if (id == 0) break;  // free space to the end
     const auto data = objects.take(bytes);
-    if (id == index) return std::string(data.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(length, data.size()))));
+    if (id == index)
+      return std::string(data.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(length, data.size()))));
     objects.skip(std::min<std::uint64_t>((8 - bytes % 8) % 8, objects.left()));
   }
   throw Damaged(fmt::format("the global heap at {} has no object {}", address, index));
@@ -115,7 +118,8 @@ void decode(FileBytes& file, Value& value, const ClassicType& type, std::string_
 /// Bytes of all elements; never more than the file has, so that a damaged shape cannot ask for memory.
 std::uint64_t data_bytes(const FileBytes& file, const ClassicType& type, const ClassicSpace& space) {
   if (type.size == 0 || space.count > file.size() / type.size)
-    throw Damaged(fmt::format("{} elements of {} bytes do not fit a file of {} bytes", space.count, type.size, file.size()));
+    throw Damaged(
+        fmt::format("{} elements of {} bytes do not fit a file of {} bytes", space.count, type.size, file.size()));
   return space.count * type.size;
 }
 
@@ -177,7 +181,8 @@ ClassicSpace classic_space(std::string_view message) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
   for (std::uint64_t i = 0; i < rank; ++i) {
     const auto length = in.number(8);
-    if (length > kMost || (length > 0 && space.count > kMost / length)) throw Damaged(fmt::format("an axis of {} elements", length));
+    if (length > kMost || (length > 0 && space.count > kMost / length))
+      throw Damaged(fmt::format("an axis of {} elements", length));
     space.count *= length;
     space.shape.push_back(static_cast<std::int64_t>(length));
   }
@@ -212,11 +217,13 @@ std::pair<std::string, Value> classic_attribute(FileBytes& file, std::string_vie
   const auto type = classic_type(piece(type_bytes));
   const auto space = classic_space(piece(space_bytes));
   auto value = empty_value(type, space);
-  if (type.kind != Value::Kind::other && space.count > 0) decode(file, value, type, in.take(data_bytes(file, type, space)), space.count);
+  if (type.kind != Value::Kind::other && space.count > 0)
+    decode(file, value, type, in.take(data_bytes(file, type, space)), space.count);
   return {name, std::move(value)};
 }
 
-Value classic_dataset(FileBytes& file, const ClassicType& type, const ClassicSpace& space, const ClassicLayout& layout) {
+Value classic_dataset(FileBytes& file, const ClassicType& type, const ClassicSpace& space,
+                      const ClassicLayout& layout) {
   auto value = empty_value(type, space);
   if (type.kind == Value::Kind::other || space.count == 0) return value;
   const auto bytes = data_bytes(file, type, space);

@@ -91,9 +91,12 @@ std::string mutated(std::string bytes, std::mt19937& random) {
     auto at = random() % bytes.size();
     for (int attempt = 0; attempt < 20 && bytes[at] == 0; ++attempt) at = random() % bytes.size();
     const auto kind = random() % 4;
-    if (kind == 0) bytes[at] = '\xff';
-    else if (kind == 1) bytes[at] = static_cast<char>(bytes[at] ^ (1u << random() % 8));
-    else bytes[at] = static_cast<char>(random());
+    if (kind == 0)
+      bytes[at] = '\xff';
+    else if (kind == 1)
+      bytes[at] = static_cast<char>(bytes[at] ^ (1u << random() % 8));
+    else
+      bytes[at] = static_cast<char>(random());
   }
   return bytes;
 }
@@ -103,7 +106,7 @@ std::string mutated(std::string bytes, std::mt19937& random) {
 int read_mutations(const std::string& bytes, unsigned seed, int n) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(100);  // a hang; a batch takes a second
+    alarm(100);                                                      // a hang; a batch takes a second
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these reserve far more than they use
     const rlimit memory{std::size_t{2} << 30, std::size_t{2} << 30};
     setrlimit(RLIMIT_AS, &memory);
@@ -134,7 +137,8 @@ int read_mutations(const std::string& bytes, unsigned seed, int n) {
 
 TEST_CASE("a file cut by one byte, to 100 bytes or to none says truncated, and names itself") {
   const auto whole = bytes_of(kGolden / "worked.h5");
-  for (const auto size : {whole.size() - 1, whole.size() / 2, std::size_t{100}, std::size_t{96}, std::size_t{50}, std::size_t{8}, std::size_t{1}, std::size_t{0}}) {
+  for (const auto size : {whole.size() - 1, whole.size() / 2, std::size_t{100}, std::size_t{96}, std::size_t{50},
+                          std::size_t{8}, std::size_t{1}, std::size_t{0}}) {
     const Damaged file(whole.substr(0, size));
     const auto text = outcome(file.path);
     CHECK_THAT(text, ContainsSubstring("truncated or not HDF5") && ContainsSubstring(file.path.string()));
@@ -148,12 +152,14 @@ TEST_CASE("zeros behind the end do not matter") {
 }
 
 TEST_CASE("what is not HDF5 says so") {
-  for (const auto& bytes : {std::string("spec_version: 1\n"), std::string(100000, '\0'), std::string(5000, 'x'), "\x89HDF\r\n\x1a\n" + std::string(5000, '\xff')})
+  for (const auto& bytes : {std::string("spec_version: 1\n"), std::string(100000, '\0'), std::string(5000, 'x'),
+                            "\x89HDF\r\n\x1a\n" + std::string(5000, '\xff')})
     CHECK_THAT(outcome(Damaged(bytes).path), ContainsSubstring("not HDF5"));
 }
 
 TEST_CASE("a path that is no file, or not readable, is an error with the path") {
-  CHECK_THAT(outcome("/nowhere/there.h5"), ContainsSubstring("/nowhere/there.h5: cannot be opened: No such file or directory"));
+  CHECK_THAT(outcome("/nowhere/there.h5"),
+             ContainsSubstring("/nowhere/there.h5: cannot be opened: No such file or directory"));
   CHECK_THAT(outcome(fs::temp_directory_path()), ContainsSubstring("not a regular file"));
   const auto pipe = fs::temp_directory_path() / ("megaup-pipe." + std::to_string(getpid()));
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);

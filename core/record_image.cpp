@@ -44,13 +44,17 @@ Handle simple_space(const Image::Shape& shape) {
 
 Handle scalar_space() { return own(H5Screate(H5S_SCALAR), H5Sclose, "a shape"); }
 
-void put_attribute(hid_t object, const std::string& name, hid_t file_type, hid_t memory_type, hid_t space, const void* value) {
-  const auto attribute = own(H5Acreate2(object, name.c_str(), file_type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, fmt::format("attribute '{}'", name));
+void put_attribute(hid_t object, const std::string& name, hid_t file_type, hid_t memory_type, hid_t space,
+                   const void* value) {
+  const auto attribute = own(H5Acreate2(object, name.c_str(), file_type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                             fmt::format("attribute '{}'", name));
   check(H5Awrite(attribute.get(), memory_type, value), fmt::format("attribute '{}'", name));
 }
 
-Handle put_dataset(hid_t group, const std::string& name, hid_t creation, hid_t file_type, hid_t memory_type, hid_t space, const void* values) {
-  auto dataset = own(H5Dcreate2(group, name.c_str(), file_type, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose, fmt::format("dataset '{}'", name));
+Handle put_dataset(hid_t group, const std::string& name, hid_t creation, hid_t file_type, hid_t memory_type,
+                   hid_t space, const void* values) {
+  auto dataset = own(H5Dcreate2(group, name.c_str(), file_type, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose,
+                     fmt::format("dataset '{}'", name));
   check(H5Dwrite(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), fmt::format("dataset '{}'", name));
   return dataset;
 }
@@ -76,7 +80,8 @@ Image::Image()
 }
 
 Handle Image::group(Id parent, const std::string& name) const {
-  return own(H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, fmt::format("group '{}'", name));
+  return own(H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
+             fmt::format("group '{}'", name));
 }
 
 void Image::attribute(Id object, const std::string& name, const Attribute& value) const {
@@ -92,8 +97,10 @@ void Image::attribute(Id object, const std::string& name, const Attribute& value
 }
 
 void Image::text(Id group, const std::string& name, const std::string& text) const {
-  if (text.size() > kLongestAttribute) document(group, name, text);
-  else attribute(group, name, text);
+  if (text.size() > kLongestAttribute)
+    document(group, name, text);
+  else
+    attribute(group, name, text);
 }
 
 Handle Image::document(Id group, const std::string& name, const std::string& text) const {
@@ -109,25 +116,26 @@ Handle Image::texts(Id group, const std::string& name, const std::vector<std::st
   for (std::size_t i = 0; i < texts.size(); ++i) texts[i].copy(elements.data() + i * longest, longest);
   const auto type = text_type(longest);
   const auto space = simple_space({texts.size()});
-  return put_dataset(group, name, elements.size() <= kSmall ? small_.get() : creation_.get(), type.get(), type.get(), space.get(), elements.data());
+  return put_dataset(group, name, elements.size() <= kSmall ? small_.get() : creation_.get(), type.get(), type.get(),
+                     space.get(), elements.data());
 }
 
 Handle Image::numbers(Id group, const std::string& name, const Shape& shape, std::span<const double> values) const {
   const auto space = simple_space(shape);
-  return put_dataset(group, name, values.size_bytes() <= kSmall ? small_.get() : creation_.get(), H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, space.get(),
-                     values.data());
+  return put_dataset(group, name, values.size_bytes() <= kSmall ? small_.get() : creation_.get(), H5T_IEEE_F64LE,
+                     H5T_NATIVE_DOUBLE, space.get(), values.data());
 }
 
 Handle Image::integers(Id group, const std::string& name, std::span<const std::int32_t> values) const {
   const auto space = simple_space({values.size()});
-  return put_dataset(group, name, values.size_bytes() <= kSmall ? small_.get() : creation_.get(), H5T_STD_I32LE, H5T_NATIVE_INT32, space.get(),
-                     values.data());
+  return put_dataset(group, name, values.size_bytes() <= kSmall ? small_.get() : creation_.get(), H5T_STD_I32LE,
+                     H5T_NATIVE_INT32, space.get(), values.data());
 }
 
 Handle Image::bytes(Id group, const std::string& name, std::span<const std::uint8_t> values) const {
   const auto space = simple_space({values.size()});
-  return put_dataset(group, name, values.size_bytes() <= kSmall ? small_.get() : creation_.get(), H5T_STD_U8LE, H5T_NATIVE_UINT8, space.get(),
-                     values.data());
+  return put_dataset(group, name, values.size_bytes() <= kSmall ? small_.get() : creation_.get(), H5T_STD_U8LE,
+                     H5T_NATIVE_UINT8, space.get(), values.data());
 }
 
 void Image::byte_attribute(Id object, const std::string& name, std::span<const std::uint8_t> values) const {
@@ -135,7 +143,9 @@ void Image::byte_attribute(Id object, const std::string& name, std::span<const s
   put_attribute(object, name, H5T_STD_U8LE, H5T_NATIVE_UINT8, space.get(), values.data());
 }
 
-void Image::make_scale(Id dataset, const std::string& axis) const { check(H5DSset_scale(dataset, axis.c_str()), fmt::format("scale '{}'", axis)); }
+void Image::make_scale(Id dataset, const std::string& axis) const {
+  check(H5DSset_scale(dataset, axis.c_str()), fmt::format("scale '{}'", axis));
+}
 
 void Image::attach(Id dataset, unsigned axis, Id scale, const std::string& label) const {
   check(H5DSset_label(dataset, axis, label.c_str()), fmt::format("label '{}'", label));
@@ -147,7 +157,8 @@ std::string_view Image::finish() const {
   // The buffer of the driver grows in steps; the image call with no buffer says how much of it is the file.
   const auto size = H5Fget_file_image(file_.get(), nullptr, 0);
   void* memory = nullptr;
-  if (size < 0 || H5Fget_vfd_handle(file_.get(), access_.get(), &memory) < 0 || memory == nullptr) fail("the file's image");
+  if (size < 0 || H5Fget_vfd_handle(file_.get(), access_.get(), &memory) < 0 || memory == nullptr)
+    fail("the file's image");
   return {*static_cast<const char**>(memory), static_cast<std::size_t>(size)};
 }
 

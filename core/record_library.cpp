@@ -40,7 +40,8 @@ struct Layout {
   Value value;
   std::size_t count = 0;
 
-  Layout(hid_t type_id, hid_t space_id) : type(own(type_id, H5Tclose, "type")), space(own(space_id, H5Sclose, "shape")) {
+  Layout(hid_t type_id, hid_t space_id)
+      : type(own(type_id, H5Tclose, "type")), space(own(space_id, H5Sclose, "shape")) {
     value.kind = kind_of(type.get());
     value.null = H5Sget_simple_extent_type(space.get()) == H5S_NULL;
     std::vector<hsize_t> shape(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space.get()))));
@@ -78,7 +79,8 @@ void read_elements(Layout& layout, const Read& read) {
     const auto size = H5Tget_size(type);
     std::string texts(layout.count * size, '\0');
     if (read(type, texts.data()) < 0) fail("texts cannot be read");
-    for (std::size_t i = 0; i < layout.count; ++i) value.texts.push_back(unpadded(texts.substr(i * size, size), H5Tget_strpad(type)));
+    for (std::size_t i = 0; i < layout.count; ++i)
+      value.texts.push_back(unpadded(texts.substr(i * size, size), H5Tget_strpad(type)));
   }
 }
 
@@ -88,7 +90,8 @@ herr_t add_attribute(hid_t object, const char* name, const H5A_info_t*, void* in
   try {
     const auto attribute = own(H5Aopen(object, name, H5P_DEFAULT), H5Aclose, "attribute");
     Layout layout(H5Aget_type(attribute.get()), H5Aget_space(attribute.get()));
-    if (readable(layout)) read_elements(layout, [&](hid_t type, void* memory) { return H5Aread(attribute.get(), type, memory); });
+    if (readable(layout))
+      read_elements(layout, [&](hid_t type, void* memory) { return H5Aread(attribute.get(), type, memory); });
     static_cast<Object*>(into)->attributes.emplace(name, std::move(layout.value));
     return 0;
   } catch (const std::exception&) {  // must not pass through C
@@ -111,8 +114,10 @@ Value read_dataset(hid_t dataset, std::uintmax_t file_bytes) {
   constexpr double kMostCompression = 1100;
   const double wanted = static_cast<double>(layout.count) * static_cast<double>(H5Tget_size(layout.type.get()));
   if (wanted > kMostCompression * static_cast<double>(file_bytes))
-    throw Damaged(fmt::format("its shape needs {:.0f} bytes, more than a file of {} bytes can hold", wanted, file_bytes));
-  read_elements(layout, [&](hid_t type, void* memory) { return H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, memory); });
+    throw Damaged(
+        fmt::format("its shape needs {:.0f} bytes, more than a file of {} bytes can hold", wanted, file_bytes));
+  read_elements(
+      layout, [&](hid_t type, void* memory) { return H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, memory); });
   return std::move(layout.value);
 }
 
@@ -144,7 +149,8 @@ class LibraryTree final : public Tree {
     const auto id = own(H5Oopen(file_.get(), path.c_str(), H5P_DEFAULT), H5Oclose, "the object");
     Object object;
     hsize_t from = 0;
-    if (H5Aiterate2(id.get(), H5_INDEX_NAME, H5_ITER_NATIVE, &from, add_attribute, &object) < 0) fail("its attributes cannot be read");
+    if (H5Aiterate2(id.get(), H5_INDEX_NAME, H5_ITER_NATIVE, &from, add_attribute, &object) < 0)
+      fail("its attributes cannot be read");
     const auto kind = H5Iget_type(id.get());
     if (kind == H5I_GROUP && H5Literate(id.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add_child, &object) < 0)
       fail("its members cannot be read");

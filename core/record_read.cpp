@@ -14,7 +14,6 @@
 namespace megaup::core {
 namespace {
 
-using detail::Child;
 using detail::Node;
 using detail::Object;
 using detail::RecordSource;
@@ -26,9 +25,11 @@ using detail::RecordSource;
 
 std::string take_text(const RecordSource& source, Object& object, const char* path, const char* name) {
   const auto found = object.attributes.find(name);
-  if (found == object.attributes.end()) fail(source, fmt::format("{}: attribute '{}' is missing: write the file again with megaup", path, name));
+  if (found == object.attributes.end())
+    fail(source, fmt::format("{}: attribute '{}' is missing: write the file again with megaup", path, name));
   const auto value = detail::scalar(found->second);
-  if (!value || !std::holds_alternative<std::string>(*value)) fail(source, fmt::format("{}: attribute '{}' is not one text", path, name));
+  if (!value || !std::holds_alternative<std::string>(*value))
+    fail(source, fmt::format("{}: attribute '{}' is not one text", path, name));
   object.attributes.erase(found);
   return std::get<std::string>(*value);
 }
@@ -44,16 +45,21 @@ void check_version(const RecordSource& source, const std::string& version) {
   const auto* end = version.data() + version.size();
   const auto [rest, error] = std::from_chars(version.data(), end, major);
   if (error != std::errc() || rest == end || *rest != '.')
-    fail(source, fmt::format("/: attribute 'format_version': '{}' is not a version like {}", one_line(version), kRecordVersion));
+    fail(source, fmt::format("/: attribute 'format_version': '{}' is not a version like {}", one_line(version),
+                             kRecordVersion));
   if (major != 1)
-    fail(source, fmt::format("/: attribute 'format_version': {} cannot be read, this program reads 1.x: use a megaup of the file's time",
-                             one_line(version)));
+    fail(
+        source,
+        fmt::format(
+            "/: attribute 'format_version': {} cannot be read, this program reads 1.x: use a megaup of the file's time",
+            one_line(version)));
 }
 
 void read_root(const RecordSource& source, Object& root, Record& record) {
   const auto format = take_text(source, root, "/", "format");
   if (format != kRecordFormat)
-    fail(source, fmt::format("/: attribute 'format': '{}' is not '{}': this is no result file of megaup", one_line(format), kRecordFormat));
+    fail(source, fmt::format("/: attribute 'format': '{}' is not '{}': this is no result file of megaup",
+                             one_line(format), kRecordFormat));
   record.format_version = take_text(source, root, "/", "format_version");
   check_version(source, record.format_version);
   record.created = take_text(source, root, "/", "created");
@@ -97,8 +103,10 @@ void read_spec(RecordSource& source, const Node& node, Record& record) {
   auto group = source.load(node);
   record.spec_yaml = read_document(source, node, group, "yaml");
   record.spec_resolved = read_document(source, node, group, "resolved");
-  if (group.attributes.contains("sha256_yaml")) record.spec_sha256_yaml = take_text(source, group, "/spec", "sha256_yaml");
-  if (group.attributes.contains("sha256_resolved")) record.spec_sha256_resolved = take_text(source, group, "/spec", "sha256_resolved");
+  if (group.attributes.contains("sha256_yaml"))
+    record.spec_sha256_yaml = take_text(source, group, "/spec", "sha256_yaml");
+  if (group.attributes.contains("sha256_resolved"))
+    record.spec_sha256_resolved = take_text(source, group, "/spec", "sha256_resolved");
 }
 
 }  // namespace

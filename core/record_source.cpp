@@ -31,18 +31,22 @@ void check_superblock(FileBytes& file, const std::string& name) {
   if (offset_bytes != 8) return;
   const auto flags = in.number(1);  // classic: reserved
   if (!is_classic && (flags & 5) != 0)
-    fail(name, "not closed by its writer, which was killed or is still running: wait for it, or try `h5clear -s` on a copy of the file");
+    fail(name,
+         "not closed by its writer, which was killed or is still running: wait for it, or try `h5clear -s` on a copy "
+         "of the file");
   in.skip(is_classic ? (version == 1 ? 12 : 8) : 0);
   const auto base = in.number(8);
   in.skip(8);
   const auto end = in.number(8);
   if (base == 0 && end > file.size())
-    fail(name, fmt::format("truncated or not HDF5: it has {} bytes, its superblock says {}: {}", file.size(), end, kCopyAgain));
+    fail(name, fmt::format("truncated or not HDF5: it has {} bytes, its superblock says {}: {}", file.size(), end,
+                           kCopyAgain));
 }
 
 }  // namespace
 
-RecordSource::RecordSource(const std::filesystem::path& path) : path_(path), name_(one_line(path.string())), bytes_(path) {
+RecordSource::RecordSource(const std::filesystem::path& path)
+    : path_(path), name_(one_line(path.string())), bytes_(path) {
   check_superblock(bytes_, name_);
   try {
     classic_ = open_classic(bytes_);

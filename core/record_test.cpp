@@ -23,8 +23,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kGolden = fs::path(__FILE__).parent_path().parent_path() / "tests" / "golden";
-
 struct Folder {
   fs::path path;
   Folder() {
@@ -125,13 +123,6 @@ std::string message(ErrorKind kind, const Call& call) {
   return {};
 }
 
-const CellRecord& find(const Record& record, const std::string& id) {
-  for (const auto& cell : record.cells)
-    if (cell.id == id) return cell;
-  FAIL("no cell " << id);
-  return record.cells.front();
-}
-
 }  // namespace
 
 TEST_CASE("a record comes back as it was written, cells sorted by id") {
@@ -173,8 +164,9 @@ TEST_CASE("equal records make equal bytes") {
 
 TEST_CASE("free text survives: quotes, tags, other scripts, 300 characters, nothing") {
   const Folder folder;
-  const auto text = GENERATE(as<std::string>{}, "</script><img src=x onerror=document.title=1>", "a\"b'c & <d>", "Modèle-ü-模型", "fused/v1", ".", "", " spaces ",
-                             std::string(300, 'x') + "ü", "line\nbreak\ttab");
+  const auto text =
+      GENERATE(as<std::string>{}, "</script><img src=x onerror=document.title=1>", "a\"b'c & <d>", "Modèle-ü-模型",
+               "fused/v1", ".", "", " spaces ", std::string(300, 'x') + "ü", "line\nbreak\ttab");
   auto cell = sample_cell("a");
   cell.model = text;
   cell.extra["note"] = text;
@@ -190,7 +182,8 @@ TEST_CASE("free text survives: quotes, tags, other scripts, 300 characters, noth
 TEST_CASE("cell ids that HDF5 or a file system would misread are refused, and nothing is written") {
   const Folder folder;
   const auto id = GENERATE(as<std::string>{}, "", ".", "..", "fused/v1", std::string("a\0b", 3), "\xff");
-  const auto text = message(ErrorKind::usage, [&] { write_record(sample({sample_cell(id)}), folder.path / "r.h5", false); });
+  const auto text =
+      message(ErrorKind::usage, [&] { write_record(sample({sample_cell(id)}), folder.path / "r.h5", false); });
   CHECK_THAT(text, ContainsSubstring("r.h5"));
   CHECK_THAT(text, ContainsSubstring("a cell"));
   CHECK(fs::is_empty(folder.path));
@@ -214,7 +207,8 @@ TEST_CASE("records that contradict themselves are not written") {
   }
   SECTION("times that do not fit the axes") {
     cell.latency.pop_back();
-    expected = "latency has 239 values, and its axes (operations 4, arms 3, blocks 2, observations 5, ranks 2) make 240";
+    expected =
+        "latency has 239 values, and its axes (operations 4, arms 3, blocks 2, observations 5, ranks 2) make 240";
   }
   SECTION("errors that do not fit the axes") {
     cell.error_max.push_back(0);
@@ -240,7 +234,8 @@ TEST_CASE("records that contradict themselves are not written") {
     record.environment.erase("host");
     expected = "has no 'host'";
   }
-  CHECK_THAT(message(ErrorKind::usage, [&] { write_record(record, folder.path / "r.h5", false); }), ContainsSubstring(expected));
+  CHECK_THAT(message(ErrorKind::usage, [&] { write_record(record, folder.path / "r.h5", false); }),
+             ContainsSubstring(expected));
   CHECK(fs::is_empty(folder.path));
 }
 
@@ -253,7 +248,9 @@ TEST_CASE("a cell without times keeps what it has") {
   refused.arms.clear();
   refused.order.clear();
   refused.observations = refused.ranks = 0;
-  for (auto* values : {&refused.latency, &refused.started, &refused.error_frobenius, &refused.error_max, &refused.error_bound}) values->clear();
+  for (auto* values :
+       {&refused.latency, &refused.started, &refused.error_frobenius, &refused.error_max, &refused.error_bound})
+    values->clear();
   auto failed = sample_cell("failed");
   failed.status = "failed";
   failed.reason = "validation: out_fwd rank 1, error 0.4 above 0.01";
@@ -285,17 +282,20 @@ TEST_CASE("for_each_cell gives the header with each cell and only the parts that
   const Folder folder;
   write_record(sample({sample_cell("a"), sample_cell("b")}), folder.path / "r.h5", false);
   std::vector<std::string> ids;
-  const auto header = for_each_cell(folder.path / "r.h5", {.started = false, .errors = false}, [&](const Record& head, CellRecord& cell) {
-    CHECK(head.environment.at("host") == "node-a");
-    CHECK(cell.latency.size() == 240);
-    CHECK(cell.started.empty());
-    CHECK(cell.error_bound.empty());
-    ids.push_back(cell.id);
-  });
+  const auto header = for_each_cell(folder.path / "r.h5", {.started = false, .errors = false},
+                                    [&](const Record& head, CellRecord& cell) {
+                                      CHECK(head.environment.at("host") == "node-a");
+                                      CHECK(cell.latency.size() == 240);
+                                      CHECK(cell.started.empty());
+                                      CHECK(cell.error_bound.empty());
+                                      ids.push_back(cell.id);
+                                    });
   CHECK(ids == std::vector<std::string>{"a", "b"});
   CHECK(header.cells.empty());
   CHECK(header.created == "2026-11-29T12:00:00Z");
-  CHECK_THROWS_AS(for_each_cell(folder.path / "r.h5", {}, [](const Record&, CellRecord&) { throw std::logic_error("enough"); }), std::logic_error);
+  CHECK_THROWS_AS(
+      for_each_cell(folder.path / "r.h5", {}, [](const Record&, CellRecord&) { throw std::logic_error("enough"); }),
+      std::logic_error);
 }
 
 TEST_CASE("a record without cells is a record") {
@@ -308,7 +308,8 @@ TEST_CASE("an existing file is overwritten only on request, and then whole") {
   const Folder folder;
   const auto path = folder.path / "r.h5";
   std::ofstream(path) << "precious";
-  CHECK_THAT(message(ErrorKind::usage, [&] { write_record(sample({sample_cell("a")}), path, false); }), ContainsSubstring("r.h5: exists"));
+  CHECK_THAT(message(ErrorKind::usage, [&] { write_record(sample({sample_cell("a")}), path, false); }),
+             ContainsSubstring("r.h5: exists"));
   CHECK(bytes_of(path) == "precious");
   write_record(sample({sample_cell("a")}), path, true);
   CHECK(read_record(path).cells.size() == 1);
@@ -329,152 +330,4 @@ TEST_CASE("threads may read and write at once: each HDF5 call is alone") {
     });
   for (auto& thread : threads) thread.join();
   CHECK(n_cells == std::vector<int>(4, 10));
-}
-
-TEST_CASE("golden: every file of format 1.0 opens, with its cells in order") {
-  const auto ids = [](const char* name) {
-    std::vector<std::string> out;
-    for (const auto& cell : read_record(kGolden / name).cells) out.push_back(cell.id);
-    return out;
-  };
-  CHECK(ids("worked.h5") == std::vector<std::string>{"drift", "even", "harm", "rankmax", "spike"});
-  CHECK(ids("incomplete.h5") == std::vector<std::string>{"failed", "good", "nan", "negative", "no-reversed", "one-arm", "three-operations", "zeros"});
-  CHECK(ids("eight-blocks.h5") == std::vector<std::string>{"loss", "nothing", "saving"});
-  CHECK(ids("twin-a.h5") == std::vector<std::string>{"same"});
-}
-
-TEST_CASE("golden: header and configuration of a cell") {
-  const auto record = read_record(kGolden / "worked.h5");
-  CHECK(record.created == "2026-11-29T12:00:00Z");
-  CHECK(record.source == "measured");
-  CHECK(record.fabric == "host-memory");
-  CHECK(record.environment == std::map<std::string, std::string>{{"host", "node-a"}, {"device", "example"}, {"communicator", "threads"}});
-  CHECK(record.spec_yaml == "spec_version: 1\n");
-  CHECK(record.spec_resolved == "{}");
-  const auto& cell = find(record, "harm");
-  CHECK(cell.model == "llama-3.1-8b");
-  CHECK(std::vector{cell.hidden, cell.query_heads, cell.kv_heads, cell.head_dim, cell.cp, cell.batch, cell.tokens_per_rank} ==
-        std::vector<std::int64_t>{4096, 32, 8, 128, 4, 8, 4096});
-  CHECK(cell.operations == std::vector<std::string>{"qkv_fwd", "out_fwd", "out_dgrad", "qkv_dgrad"});
-  CHECK(cell.arms == std::vector<std::string>{"native_packed", "fused"});
-  CHECK(cell.order == std::vector<std::uint8_t>{0, 1});
-  CHECK(cell.observations == 40);
-  CHECK(cell.ranks == 2);
-  CHECK(cell.latency[cell.index(3, 1, 1, 39, 1)] == 1.05 / 1e3);
-  const auto& spike = find(record, "spike");
-  CHECK(spike.latency[spike.index(0, 0, 0, 7, 1)] == 10.0);
-  CHECK(spike.latency[spike.index(0, 0, 0, 7, 0)] == 1e-3);
-}
-
-TEST_CASE("golden: units are converted, an unknown one is that cell's fault alone") {
-  const auto record = read_record(kGolden / "units.h5");
-  for (const auto* id : {"milliseconds", "microseconds"}) {
-    const auto& cell = find(record, id);
-    CHECK(cell.fault.empty());
-    CHECK(cell.latency[cell.index(0, 0, 0, 0, 0)] == 2e-3);
-    CHECK(cell.latency[cell.index(0, 1, 0, 0, 0)] == 1e-3);
-  }
-  const auto& unknown = find(record, "unknown");
-  CHECK_THAT(unknown.fault, ContainsSubstring("/cells/unknown/latency") && ContainsSubstring("'units'") && ContainsSubstring("unit 'usec?'"));
-  CHECK(unknown.latency.empty());
-  CHECK(unknown.cp == 8);  // what could be read is kept
-}
-
-TEST_CASE("golden: what is missing is read as it is, and is no fault") {
-  const auto record = read_record(kGolden / "incomplete.h5");
-  for (const auto& cell : record.cells) CHECK(cell.fault.empty());
-  const auto& nan = find(record, "nan");
-  CHECK(std::isnan(nan.latency[nan.index(1, 1, 0, 19, 0)]));
-  CHECK_FALSE(std::isnan(nan.latency[nan.index(1, 1, 0, 19, 1)]));
-  CHECK(find(record, "no-reversed").order == std::vector<std::uint8_t>{0});
-  CHECK(find(record, "one-arm").arms == std::vector<std::string>{"native_packed"});
-  CHECK(find(record, "three-operations").operations.size() == 3);
-  CHECK(find(record, "failed").reason == "validation: out_fwd rank 1, error 0.4 above 0.01");
-}
-
-TEST_CASE("golden: hostile names are text") {
-  const auto record = read_record(kGolden / "hostile.h5");
-  CHECK(find(record, "h1").model == "</script><img src=x onerror=document.title=1>");
-  CHECK(find(record, "h2").model == "a\"b'c & <d>");
-  CHECK(find(record, "h3").model == "Modèle-ü-模型");
-}
-
-TEST_CASE("golden: violations name what a check must find, and only that") {
-  CHECK(violations(read_record(kGolden / "worked.h5")).empty());
-  CHECK(violations(read_record(kGolden / "eight-blocks.h5")).empty());
-  CHECK(violations(read_record(kGolden / "incomplete.h5")) ==
-        std::vector<std::string>{
-            "/cells/nan: is measured, but 1 of 1280 times are not finite and positive, the first is nan at out_fwd, fused, block 0, observation 19, rank 0",
-            "/cells/negative: is measured, but 1 of 1280 times are not finite and positive, the first is -0.001 at qkv_fwd, native_packed, block 0, "
-            "observation 3, rank 0",
-            "/cells/zeros: is measured, but 36 of 1280 times are not finite and positive, the first is 0 at out_dgrad, native_packed, block 1, observation 22, "
-            "rank 0"});
-}
-
-TEST_CASE("violations of a record, one line each") {
-  auto record = sample({sample_cell("a")});
-  auto& cell = record.cells[0];
-  std::string expected;
-  SECTION("status") {
-    cell.status = "done";
-    cell.reason = "x";
-    expected = "/cells/a: status 'done' is not one of measured, failed, incomplete, refused";
-  }
-  SECTION("reason") {
-    cell.status = "failed";
-    expected = "/cells/a: its status is 'failed', without a reason";
-  }
-  SECTION("needless reason") {
-    cell.reason = "because";
-    expected = "/cells/a: is measured, yet has the reason 'because'";
-  }
-  SECTION("source") {
-    record.source = "guessed";
-    expected = "/: source 'guessed' is not one of measured, simulated";
-  }
-  SECTION("fabric") {
-    record.fabric = "string";
-    expected = "/: fabric 'string' is not one of host-memory, nvlink, pcie, network, emulated";
-  }
-  SECTION("no cells") {
-    record.cells.clear();
-    expected = "/: has no cells";
-  }
-  SECTION("hash") {
-    record.spec_sha256_yaml = std::string(64, 'c');
-    expected = "/spec: sha256 of 'yaml' is stored as " + std::string(64, 'c') + ", its bytes have " + sha256(record.spec_yaml);
-  }
-  SECTION("names") {
-    cell.arms[2] = "fused";
-    expected = "/cells/a: the arm 'fused' occurs twice";
-  }
-  SECTION("order") {
-    cell.order[1] = 2;
-    expected = "/cells/a: order has the value 2, and may have 0 (initial) or 1 (reversed)";
-  }
-  SECTION("size") {
-    cell.head_dim = 0;
-    expected = "/cells/a: head_dim is 0, and must be at least 1";
-  }
-  SECTION("error beyond its bound") {
-    cell.error_max[4] = 0.5;
-    expected = "/cells/a: is measured, but error_max of out_fwd, fused is 0.5, not within 0.01";
-  }
-  SECTION("error that is NaN") {
-    cell.error_frobenius[0] = std::numeric_limits<double>::quiet_NaN();
-    expected = "/cells/a: is measured, but error_frobenius of qkv_fwd, native_packed is nan, not within 0.01";
-  }
-  SECTION("shape") {
-    cell.started.pop_back();
-    expected = "/cells/a: started has 23 values, and its axes (operations 4, arms 3, blocks 2, observations 5, ranks 2) make 24";
-  }
-  SECTION("fault") {
-    cell.fault = "/cells/a/latency: unit missing";
-    expected = cell.fault;
-  }
-  SECTION("twins") {
-    record.cells.push_back(cell);
-    expected = "/cells/a: there are two cells of this id";
-  }
-  CHECK(violations(record) == std::vector<std::string>{expected});
 }

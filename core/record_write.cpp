@@ -37,18 +37,24 @@ std::string shortened(const std::string& text) {
 /// The axes of a cell as dimension scales, and its datasets attached to them.
 class CellWriter {
  public:
-  CellWriter(const Image& image, Image::Id cells, const CellRecord& cell) : image_(image), cell_(cell), group_(image.group(cells, cell.id)) {}
+  CellWriter(const Image& image, Image::Id cells, const CellRecord& cell)
+      : image_(image), cell_(cell), group_(image.group(cells, cell.id)) {}
 
   void write() {
     write_attributes();
     write_axes();
     write_order();
     const auto n_operations = cell_.operations.size(), n_arms = cell_.arms.size(), n_blocks = cell_.order.size();
-    const auto n_observations = static_cast<std::size_t>(cell_.observations), n_ranks = static_cast<std::size_t>(cell_.ranks);
-    numbers("latency", cell_.latency, {n_operations, n_arms, n_blocks, n_observations, n_ranks}, "s", "time of one operation; NaN: not taken");
-    numbers("started", cell_.started, {n_operations, n_arms, n_blocks}, "s", "start of the block, seconds since 1970-01-01T00:00:00Z");
-    numbers("error_frobenius", cell_.error_frobenius, {n_operations, n_arms}, "1", "relative Frobenius error against the FP64 reference");
-    numbers("error_max", cell_.error_max, {n_operations, n_arms}, "1", "largest error of one element against the FP64 reference");
+    const auto n_observations = static_cast<std::size_t>(cell_.observations),
+               n_ranks = static_cast<std::size_t>(cell_.ranks);
+    numbers("latency", cell_.latency, {n_operations, n_arms, n_blocks, n_observations, n_ranks}, "s",
+            "time of one operation; NaN: not taken");
+    numbers("started", cell_.started, {n_operations, n_arms, n_blocks}, "s",
+            "start of the block, seconds since 1970-01-01T00:00:00Z");
+    numbers("error_frobenius", cell_.error_frobenius, {n_operations, n_arms}, "1",
+            "relative Frobenius error against the FP64 reference");
+    numbers("error_max", cell_.error_max, {n_operations, n_arms}, "1",
+            "largest error of one element against the FP64 reference");
     numbers("error_bound", cell_.error_bound, {n_operations, n_arms}, "1", "bound by which the errors were judged");
   }
 
@@ -73,8 +79,11 @@ class CellWriter {
   }
 
   void write_axes() {
-    if (!cell_.operations.empty()) add_axis("operation", image_.texts(group_.get(), "operation", cell_.operations), "operation, in the order of the spec");
-    if (!cell_.arms.empty()) add_axis("arm", image_.texts(group_.get(), "arm", cell_.arms), "way of doing the operation");
+    if (!cell_.operations.empty())
+      add_axis("operation", image_.texts(group_.get(), "operation", cell_.operations),
+               "operation, in the order of the spec");
+    if (!cell_.arms.empty())
+      add_axis("arm", image_.texts(group_.get(), "arm", cell_.arms), "way of doing the operation");
     counted_axis("block", static_cast<std::int64_t>(cell_.order.size()), "block, in the order of time");
     counted_axis("observation", cell_.observations, "observation within its block");
     counted_axis("rank", cell_.ranks, "rank within its group");
@@ -111,7 +120,8 @@ class CellWriter {
     attach(order, 0, "block");
   }
 
-  void numbers(const char* name, const std::vector<double>& values, const Image::Shape& shape, const char* units, const char* long_name) {
+  void numbers(const char* name, const std::vector<double>& values, const Image::Shape& shape, const char* units,
+               const char* long_name) {
     if (values.empty()) return;
     constexpr const char* kAxes[] = {"operation", "arm", "block", "observation", "rank"};
     const auto dataset = image_.numbers(group_.get(), name, shape, values);
@@ -150,7 +160,8 @@ void write_header(const Image& image, const Record& record) {
 }  // namespace
 
 void write_record(const Record& record, const std::filesystem::path& path, bool overwrite) {
-  if (const auto why = detail::unwritable(record)) throw Error(ErrorKind::usage, fmt::format("{}: {}", one_line(path.string()), *why));
+  if (const auto why = detail::unwritable(record))
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", one_line(path.string()), *why));
   std::vector<const CellRecord*> cells;
   for (const auto& cell : record.cells) cells.push_back(&cell);
   std::sort(cells.begin(), cells.end(), [](const CellRecord* a, const CellRecord* b) { return a->id < b->id; });

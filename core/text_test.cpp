@@ -2,6 +2,8 @@
 
 #include <clocale>
 #include <limits>
+#include <locale>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +16,8 @@ using namespace megaup::core;
 
 namespace {
 
-const std::vector<std::string_view> kNames{"warmup", "observations", "pairs", "cadence", "duty", "cache", "cell_timeout", "cp"};
+const std::vector<std::string_view> kNames{"warmup", "observations", "pairs",        "cadence",
+                                           "duty",   "cache",        "cell_timeout", "cp"};
 
 }  // namespace
 
@@ -52,11 +55,18 @@ TEST_CASE("numbers print shortest and with a point") {
 }
 
 TEST_CASE("a locale with a decimal comma changes nothing") {
-  const std::string before = std::setlocale(LC_ALL, nullptr);
-  const bool german = std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
+  struct Comma : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+  };
+  const auto before = std::locale::global(std::locale(std::locale::classic(), new Comma));
+  const std::string c_before = std::setlocale(LC_ALL, nullptr);
+  std::setlocale(LC_ALL, "de_DE.UTF-8");  // where it is installed
   const auto text = number(1234.5);
-  std::setlocale(LC_ALL, before.c_str());
-  if (!german) SKIP("the locale de_DE.UTF-8 is not installed");
+  std::ostringstream stream;
+  stream << 0.5;
+  std::setlocale(LC_ALL, c_before.c_str());
+  std::locale::global(before);
+  CHECK(stream.str() == "0,5");  // the comma was really there
   CHECK(text == "1234.5");
 }
 
@@ -72,15 +82,17 @@ TEST_CASE("moments are ISO 8601 in UTC") {
 TEST_CASE("UTF-8 is told from other bytes") {
   CHECK(is_utf8(""));
   CHECK(is_utf8("Modèle-ü-模型-😀"));
-  for (const std::string_view broken : {"\xff", "a\xc3", "\xc3(", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x9f\x98", "\x80"})
+  for (const std::string_view broken : {"\xff", "a\xc3", "\xc3(", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80",
+                                        "\xf4\x90\x80\x80", "\xf0\x9f\x98", "\x80"})
     CHECK_FALSE(is_utf8(broken));
 }
 
 TEST_CASE("broken bytes become U+FFFD one by one, and the rest stays") {
   CHECK(as_utf8("ü ok") == "ü ok");
   CHECK(as_utf8("a\xff"
-                "b") == "a\xef\xbf\xbd"
-                        "b");
+                "b") ==
+        "a\xef\xbf\xbd"
+        "b");
   CHECK(as_utf8("\xc3") == "\xef\xbf\xbd");
   CHECK(is_utf8(as_utf8("\xed\xa0\x80\xf0\x9f")));
 }

@@ -32,7 +32,8 @@ class SourcedValue {
   void finish() {
     if (const YamlNode* source = reader_.require("source"))
       if (source->kind != YamlNode::Kind::scalar || source->text.empty())
-        diagnostics_.add(source->where, fmt::format("'source' must say where the value comes from, not {}", described(*source)));
+        diagnostics_.add(source->where,
+                         fmt::format("'source' must say where the value comes from, not {}", described(*source)));
     bool verified = true;
     reader_.boolean("verified", verified);
     reader_.finish();
@@ -53,7 +54,8 @@ void read_sourced_integer(const YamlNode& node, std::string_view key, std::int64
 /// What describes a model but does not change the four operations; read so that it stays well formed.
 void read_description(MapReader& top, Diagnostics& diagnostics) {
   std::int64_t layers = 0;
-  if (const YamlNode* node = top.find("attention_layers")) read_sourced_integer(*node, "attention_layers", layers, diagnostics);
+  if (const YamlNode* node = top.find("attention_layers"))
+    read_sourced_integer(*node, "attention_layers", layers, diagnostics);
   if (const YamlNode* node = top.find("qkv_bias")) {
     SourcedValue sourced(*node, "qkv_bias", diagnostics);
     if (const YamlNode* value = sourced.value()) read_boolean(*value, "qkv_bias", diagnostics);
@@ -102,10 +104,11 @@ Model read_inline_model(const YamlNode& node, std::string name, Diagnostics& dia
   std::int64_t value_head_dim = model.head_dim;
   reader.integer("value_head_dim", value_head_dim, 1, kMaxSize);
   if (value_head_dim != model.head_dim && model.head_dim != 0)
-    diagnostics.add(reader.where("value_head_dim"),
-                    fmt::format("value_head_dim {} differs from head_dim {}: attention with two widths (MLA) has no single packed "
-                                "QKV operation and does not fit",
-                                value_head_dim, model.head_dim));
+    diagnostics.add(
+        reader.where("value_head_dim"),
+        fmt::format("value_head_dim {} differs from head_dim {}: attention with two widths (MLA) has no single packed "
+                    "QKV operation and does not fit",
+                    value_head_dim, model.head_dim));
 
   const std::int64_t heads = model.query_heads + 2 * model.kv_heads;
   const std::int64_t width = heads * model.head_dim;
@@ -115,8 +118,8 @@ Model read_inline_model(const YamlNode& node, std::string name, Diagnostics& dia
     const std::string mend = qkv_width % heads == 0 ? fmt::format("with it head_dim is {}", qkv_width / heads)
                                                     : fmt::format("it is not even a multiple of {} heads", heads);
     diagnostics.add(reader.where("qkv_width"),
-                    fmt::format("qkv_width {} is not (query_heads {} + 2 * kv_heads {}) * head_dim {} = {}: {}", qkv_width,
-                                model.query_heads, model.kv_heads, model.head_dim, width, mend));
+                    fmt::format("qkv_width {} is not (query_heads {} + 2 * kv_heads {}) * head_dim {} = {}: {}",
+                                qkv_width, model.query_heads, model.kv_heads, model.head_dim, width, mend));
   }
   reader.finish();
   return model;

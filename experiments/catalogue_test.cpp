@@ -14,7 +14,8 @@ TEST_CASE("every shipped model is well formed and runs at CP 2", "[catalogue]") 
   CHECK(models.size() >= 37);
   for (const auto& [name, m] : models) {
     INFO(name);
-    const core::Problem p{.P = 2, .B = 1, .s = 2, .H = m.hidden, .Hq = m.query_heads, .Hk = m.kv_heads, .D = m.head_dim};
+    const core::Problem p{
+        .P = 2, .B = 1, .s = 2, .H = m.hidden, .Hq = m.query_heads, .Hk = m.kv_heads, .D = m.head_dim};
     CHECK_FALSE(core::refusal(p));
     CHECK(m.head_dim % 64 == 0);
   }
@@ -45,5 +46,6 @@ TEST_CASE("a model file without a source is refused", "[catalogue]") {
   CHECK(message("head_dim: {value: 4}\n").find("m.yaml:5:11: error: key 'source' is missing") != std::string::npos);
   CHECK(message("head_dim: 4\n").find("'head_dim' must be a map of keys, not '4'") != std::string::npos);
   CHECK(message("").find("key 'head_dim' is missing") != std::string::npos);
-  CHECK(message("head_dim: {value: 4, source: x}\nhead_size: 1\n").find("unknown key 'head_size'") != std::string::npos);
+  CHECK(message("head_dim: {value: 4, source: x}\nhead_size: 1\n").find("unknown key 'head_size'") !=
+        std::string::npos);
 }

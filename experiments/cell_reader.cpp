@@ -46,7 +46,8 @@ std::optional<CellValue> CellReader::model(const YamlNode& node) {
   if (found == models_.end()) {
     std::vector<std::string_view> names;
     for (const auto& [known, sizes] : models_) names.push_back(known);
-    diagnostics_.add(node.where, fmt::format("unknown model {}{}", in_quotes(*model_name), suggestion(*model_name, names)));
+    diagnostics_.add(node.where,
+                     fmt::format("unknown model {}{}", in_quotes(*model_name), suggestion(*model_name, names)));
     return {};
   }
   spec_.models.insert(*found);
@@ -104,9 +105,9 @@ void CellReader::check_alternatives(const MapReader& reader, const CellProduct& 
   for (const Axis& axis : product.axes)
     for (const CellKey other : alternatives(axis.key))
       if (has(product, other) && reader.where(name(other)) < reader.where(name(axis.key)))
-        diagnostics_.add(reader.where(name(axis.key)), fmt::format("'{}' cannot stand beside '{}' (line {}): give one of them",
-                                                                   name(axis.key), name(other),
-                                                                   reader.where(name(other)).line + 1));
+        diagnostics_.add(reader.where(name(axis.key)),
+                         fmt::format("'{}' cannot stand beside '{}' (line {}): give one of them", name(axis.key),
+                                     name(other), reader.where(name(other)).line + 1));
 }
 
 void CellReader::check_complete(const CellProduct& product, const YamlNode& node, const std::string& what) {
@@ -139,8 +140,10 @@ void CellReader::workload(const YamlNode& node) {
   for (const Axis& axis : workload_.axes) {
     const YamlNode* found = reader.find(name(axis.key));
     if (found->kind == YamlNode::Kind::list)
-      diagnostics_.add(found->where, fmt::format("'{}' in 'workload' is one value for all cells: lists belong into 'matrix' or "
-                                                 "'include'", name(axis.key)));
+      diagnostics_.add(found->where,
+                       fmt::format("'{}' in 'workload' is one value for all cells: lists belong into 'matrix' or "
+                                   "'include'",
+                                   name(axis.key)));
     else if (!axis.values.empty())
       set(spec_.workload, axis.key, axis.values.front());
   }
@@ -154,8 +157,9 @@ void CellReader::matrix(const YamlNode& node) {
     same.push_back(axis.key);
     for (const CellKey key : same)
       if (spec_.workload[index(key)])
-        diagnostics_.add(reader.where(name(axis.key)),
-                         fmt::format("'{}' in 'matrix' replaces '{}' of 'workload': give one of them", name(axis.key), name(key)));
+        diagnostics_.add(
+            reader.where(name(axis.key)),
+            fmt::format("'{}' in 'matrix' replaces '{}' of 'workload': give one of them", name(axis.key), name(key)));
   }
   check_complete(*spec_.matrix, node, "matrix");
 }

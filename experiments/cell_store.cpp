@@ -51,7 +51,7 @@ CellStore::~CellStore() {
 }
 
 fs::path CellStore::folder_of(const fs::path& output) { return output.string() + ".cells"; }
-bool CellStore::exists() const { return fs::is_directory(folder_); }
+bool CellStore::exists() const { return fs::exists(folder_ / "spec.yaml"); }
 fs::path CellStore::file(const std::string& id) const { return folder_ / (id + ".h5"); }
 
 void CellStore::open() {
@@ -126,6 +126,7 @@ void CellStore::discard(const std::string& id) const { fs::remove(file(id)); }
 
 void CellStore::remove() const {
   std::error_code ignored;  // a leftover folder is untidy, not wrong: the merged file is complete by now
+  fs::remove(folder_ / "spec.yaml", ignored);  // first: a kill in between leaves no folder that looks like an unfinished run
   fs::remove_all(folder_, ignored);
 }
 

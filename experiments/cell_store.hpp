@@ -23,7 +23,7 @@ class CellStore {
   static std::filesystem::path folder_of(const std::filesystem::path& output);
   const std::filesystem::path& output() const { return output_; }
   const std::filesystem::path& folder() const { return folder_; }
-  bool exists() const;
+  bool exists() const;  ///< there is an unfinished run
 
   /// Makes the folder and takes its lock. Throws Error{environment} naming the holder (host and pid) when another run has it.
   void open();

@@ -12,10 +12,11 @@ namespace megaup::experiments {
 namespace {
 
 constexpr std::size_t kShownErrors = 50;
-constexpr std::size_t kShownValue = 60;    // characters of a value in a message
-constexpr std::size_t kShownBefore = 100;  // bytes of a source line before the caret: a generated file may be one long line
+constexpr std::size_t kShownValue = 60;  // characters of a value in a message
+constexpr std::size_t kShownBefore =
+    100;  // bytes of a source line before the caret: a generated file may be one long line
 constexpr std::size_t kShownAfter = 60;
-constexpr std::size_t kShownLine = 140;    // bytes that are shown in any case
+constexpr std::size_t kShownLine = 140;  // bytes that are shown in any case
 
 std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;

@@ -17,8 +17,8 @@ void refuse(const YamlNode& node, std::string_view key, std::string_view expecte
 
 /// Hands an unquoted scalar to `parse` and reports what is wrong with it.
 template <class T, class Parse>
-std::optional<T> read_plain(const YamlNode& node, std::string_view key, std::string_view expected, Diagnostics& diagnostics,
-                            Parse parse) {
+std::optional<T> read_plain(const YamlNode& node, std::string_view key, std::string_view expected,
+                            Diagnostics& diagnostics, Parse parse) {
   if (node.kind != YamlNode::Kind::scalar || node.quoted) {
     refuse(node, key, expected, diagnostics);
     return {};
@@ -37,8 +37,8 @@ std::string suggestion(std::string_view name, const std::vector<std::string_view
   return fmt::format("; known: {}", fmt::join(known, ", "));
 }
 
-std::optional<std::int64_t> read_integer(const YamlNode& node, std::string_view key, std::int64_t least, std::int64_t most,
-                                         Diagnostics& diagnostics) {
+std::optional<std::int64_t> read_integer(const YamlNode& node, std::string_view key, std::int64_t least,
+                                         std::int64_t most, Diagnostics& diagnostics) {
   return read_plain<std::int64_t>(node, key, "a whole number", diagnostics,
                                   [&](std::string_view text) { return parse_integer(text, least, most); });
 }
@@ -58,7 +58,8 @@ std::optional<std::string> read_name(const YamlNode& node, std::string_view key,
   return {};
 }
 
-std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view key, std::span<const std::string_view> values,
+std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view key,
+                                       std::span<const std::string_view> values,
                                        std::span<const std::string_view> later, Diagnostics& diagnostics) {
   const std::string expected = fmt::format("{}{}", values.size() > 1 ? "one of " : "", fmt::join(values, ", "));
   if (node.kind != YamlNode::Kind::scalar) {
@@ -95,7 +96,8 @@ const YamlNode* MapReader::find(std::string_view key) {
 
 const YamlNode* MapReader::require(std::string_view key) {
   const YamlNode* value = find(key);
-  if (value == nullptr && node_ != nullptr) diagnostics_.add(where_, fmt::format("key '{}' is missing in '{}'", key, what_));
+  if (value == nullptr && node_ != nullptr)
+    diagnostics_.add(where_, fmt::format("key '{}' is missing in '{}'", key, what_));
   return value;
 }
 
@@ -116,8 +118,9 @@ void MapReader::boolean(std::string_view key, bool& target) {
 void MapReader::duration(std::string_view key, double& seconds) {
   const YamlNode* value = find(key);
   if (value == nullptr) return;
-  seconds = read_plain<double>(*value, key, "a number, a space and a unit, without quotes", diagnostics_, parse_duration)
-                .value_or(seconds);
+  seconds =
+      read_plain<double>(*value, key, "a number, a space and a unit, without quotes", diagnostics_, parse_duration)
+          .value_or(seconds);
 }
 
 std::optional<std::size_t> MapReader::choose(std::string_view key, std::span<const std::string_view> values,

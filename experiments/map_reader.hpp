@@ -63,12 +63,13 @@ class MapReader {
 };
 
 /// Readers of one scalar; `key` names it in messages. Nothing is returned after an error.
-std::optional<std::int64_t> read_integer(const YamlNode& node, std::string_view key, std::int64_t least, std::int64_t most,
-                                         Diagnostics& diagnostics);
+std::optional<std::int64_t> read_integer(const YamlNode& node, std::string_view key, std::int64_t least,
+                                         std::int64_t most, Diagnostics& diagnostics);
 std::optional<bool> read_boolean(const YamlNode& node, std::string_view key, Diagnostics& diagnostics);
 std::optional<std::string> read_name(const YamlNode& node, std::string_view key, Diagnostics& diagnostics);
 /// Index of the value in `values`.
-std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view key, std::span<const std::string_view> values,
+std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view key,
+                                       std::span<const std::string_view> values,
                                        std::span<const std::string_view> later, Diagnostics& diagnostics);
 
 /// " (did you mean 'x'?)" if a name is near, else "; known: x, y, z".

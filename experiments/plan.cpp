@@ -101,9 +101,10 @@ std::uint64_t next_random(std::uint64_t& state) {
 Plan plan(const Spec& spec, const PlanOptions& options) {
   const std::int64_t n = count(spec);
   if (n > options.cell_limit)
-    throw core::Error(core::ErrorKind::usage,
-                      fmt::format("{}: {}{} cells, limit {}: shorten the lists of 'matrix' and 'include', or raise --limit",
-                                  spec.file, n == kMany ? "more than " : "", n, options.cell_limit));
+    throw core::Error(
+        core::ErrorKind::usage,
+        fmt::format("{}: {}{} cells, limit {}: shorten the lists of 'matrix' and 'include', or raise --limit",
+                    spec.file, n == kMany ? "more than " : "", n, options.cell_limit));
   Plan plan;
   plan.spec = spec;
   plan.resolved = resolved_json(spec);
@@ -113,7 +114,8 @@ Plan plan(const Spec& spec, const PlanOptions& options) {
 
   Expansion expansion(plan, options.world);
   if (spec.matrix) expansion.add(*spec.matrix, "matrix");
-  for (std::size_t i = 0; i < spec.include.size(); ++i) expansion.add(spec.include[i], fmt::format("include {}", i + 1));
+  for (std::size_t i = 0; i < spec.include.size(); ++i)
+    expansion.add(spec.include[i], fmt::format("include {}", i + 1));
   expansion.finish();
   if (plan.cells.empty())
     throw core::Error(core::ErrorKind::usage, fmt::format("{}: 'exclude' removes all {} cells", spec.file, n));

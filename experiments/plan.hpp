@@ -11,19 +11,21 @@ namespace megaup::experiments {
 
 /// One configuration: a model, a number of ranks and an amount of work, with everything that decides its layout.
 struct Cell {
-  std::string id;     ///< [A-Za-z0-9_.-]+: a readable part and a hash of the workload, the same in every spec that has this cell
+  std::string
+      id;  ///< [A-Za-z0-9_.-]+: a readable part and a hash of the workload, the same in every spec that has this cell
   std::string model;  ///< the model's name, or the sizes spelled out
   core::Problem problem;
   std::int64_t tokens_per_rank = 0;  ///< M
-  std::string identity;              ///< sha256 of workload, operations, arms, measure, backend and validate: what its numbers depend on
-  std::string refused;               ///< why it cannot run; empty if it runs
-  std::int64_t bytes_per_rank = 0;   ///< planned peak memory of one rank; 0 if refused
-  double flop = 0;                   ///< of all ranks, arms, blocks and calls, bounds that only move data left out; 0 if refused
+  std::string
+      identity;  ///< sha256 of workload, operations, arms, measure, backend and validate: what its numbers depend on
+  std::string refused;              ///< why it cannot run; empty if it runs
+  std::int64_t bytes_per_rank = 0;  ///< planned peak memory of one rank; 0 if refused
+  double flop = 0;  ///< of all ranks, arms, blocks and calls, bounds that only move data left out; 0 if refused
 };
 
 /// What one rule of `exclude` or `include` (or the matrix) did.
 struct RuleCount {
-  std::string rule;         ///< "matrix", "include 1", "exclude 2"
+  std::string rule;  ///< "matrix", "include 1", "exclude 2"
   int line = 0;
   std::int64_t cells = 0;       ///< added or removed
   std::int64_t duplicates = 0;  ///< added cells that an earlier rule had added: dropped

@@ -64,14 +64,16 @@ std::string world_refusal(const core::Problem& p, const Spec& spec, std::int64_t
   if (spec.backend.communicator == CommunicatorChoice::self && p.P != 1)
     return fmt::format("communicator self is one rank, cp is {}", p.P);
   if (world > 0 && world % p.P != 0)
-    return fmt::format("cp {} does not divide the {} processes that were started (world % P = {})", p.P, world, world % p.P);
+    return fmt::format("cp {} does not divide the {} processes that were started (world % P = {})", p.P, world,
+                       world % p.P);
   return {};
 }
 
 std::string slug(std::string_view model) {
   std::string out;
   for (const char c : model.substr(0, kSlugCharacters)) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_';
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_';
     out += plain ? c : '_';
   }
   return out;
@@ -93,10 +95,11 @@ std::string workload_text(const Cell& cell, const CellValues& values) {
 std::string settings_text(const Spec& spec) {
   const Measure& m = spec.measure;
   return fmt::format(
-      "operations {}\narms {}\nwarmup {}\nobservations {}\npairs {}\ncadence {}\nduty sustained\ncache {}\ndevice host\n"
+      "operations {}\narms {}\nwarmup {}\nobservations {}\npairs {}\ncadence {}\nduty sustained\ncache {}\ndevice "
+      "host\n"
       "communicator {}\nexchange auto\nvalidate {}\nseed {}\n",
-      fmt::join(spec.operations, " "), fmt::join(spec.arms.all(), " "), m.warmup, m.observations, m.pairs, name(m.cadence),
-      name(m.cache), name(spec.backend.communicator), name(spec.validate.mode), spec.validate.seed);
+      fmt::join(spec.operations, " "), fmt::join(spec.arms.all(), " "), m.warmup, m.observations, m.pairs,
+      name(m.cadence), name(m.cache), name(spec.backend.communicator), name(spec.validate.mode), spec.validate.seed);
 }
 
 bool has_value(const Axis& axis, const CellValues& values, const Cell& cell) {
@@ -140,7 +143,8 @@ Cell make_cell(const CellValues& values, const Spec& spec, std::int64_t world) {
   const std::string workload = workload_text(cell, values);
   const std::string tokens = cell.tokens_per_rank > 0 ? fmt::format("m{}", cell.tokens_per_rank)
                                                       : fmt::format("s{}", integer(values, CellKey::sequence_length));
-  cell.id = fmt::format("{}.cp{}.{}.{}", slug(cell.model), p.P, tokens, core::sha256(workload).substr(0, kIdHashCharacters));
+  cell.id =
+      fmt::format("{}.cp{}.{}.{}", slug(cell.model), p.P, tokens, core::sha256(workload).substr(0, kIdHashCharacters));
   cell.identity = core::sha256(workload + settings_text(spec));
   return cell;
 }
@@ -153,7 +157,8 @@ double total_flop(const Cell& cell, const Spec& spec) {
   double one_call = 0;
   for (const auto& operation_name : spec.operations)
     if (const auto* operation = ops::find_operation(operation_name)) one_call += ops::flop(*operation, cell.problem);
-  const std::size_t arms = spec.arms.baselines.size() + 1 + (spec.arms.bounds.empty() ? 0 : 1);  // of the bounds one multiplies
+  const std::size_t arms =
+      spec.arms.baselines.size() + 1 + (spec.arms.bounds.empty() ? 0 : 1);  // of the bounds one multiplies
   const std::int64_t calls = 2 * spec.measure.pairs * (spec.measure.warmup + spec.measure.observations);
   return one_call * static_cast<double>(cell.problem.P) * static_cast<double>(arms) * static_cast<double>(calls);
 }

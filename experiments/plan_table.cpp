@@ -11,8 +11,8 @@
 namespace megaup::experiments {
 namespace {
 
-constexpr std::size_t kShownCells = 200;      // a longer table is for programs: --format json has every cell
-constexpr std::size_t kShownRefusals = 20;    // reasons, each with its first cell
+constexpr std::size_t kShownCells = 200;    // a longer table is for programs: --format json has every cell
+constexpr std::size_t kShownRefusals = 20;  // reasons, each with its first cell
 constexpr std::size_t kShownModels = 40;
 constexpr std::size_t kColumns = 9;
 using Row = std::array<std::string, kColumns>;
@@ -39,7 +39,8 @@ std::string rules_text(const Plan& plan) {
   std::string out;
   for (const RuleCount& rule : plan.rules) {
     const bool removes = rule.rule.starts_with("exclude");
-    out += fmt::format("  {:<12} line {:<5} {} {}", rule.rule, rule.line, removes ? "removes" : "adds", cells_text(rule.cells));
+    out += fmt::format("  {:<12} line {:<5} {} {}", rule.rule, rule.line, removes ? "removes" : "adds",
+                       cells_text(rule.cells));
     if (rule.duplicates > 0) out += fmt::format(", {} of them already there and dropped", rule.duplicates);
     if (removes && rule.cells == 0) out += ": it matches nothing";
     out += "\n";
@@ -57,8 +58,8 @@ std::string protocol_text(const Plan& plan) {
       "               initial: for each operation, each arm, as listed; reversed: the opposite order\n"
       "  each timing  {} warm-ups, {} observations; {} cadence, {} cache; at most {} a cell\n",
       fmt::join(plan.spec.operations, ", "), fmt::join(plan.spec.arms.all(), ", "), fmt::join(blocks, ", "),
-      m.pairs > 4 ? fmt::format(", ... ({} pairs)", m.pairs) : "", m.warmup, m.observations, name(m.cadence), name(m.cache),
-      seconds_text(m.cell_timeout_s));
+      m.pairs > 4 ? fmt::format(", ... ({} pairs)", m.pairs) : "", m.warmup, m.observations, name(m.cadence),
+      name(m.cache), seconds_text(m.cell_timeout_s));
 }
 
 std::string layout_text(const core::Problem& p) {
@@ -74,7 +75,8 @@ std::string models_text(const Plan& plan) {
   std::size_t shown = 0;
   for (const auto& [model, p] : models) {
     if (shown++ == kShownModels) return out + fmt::format("  ... and {} more\n", models.size() - kShownModels);
-    out += fmt::format("  {:<20} hidden {}, query heads {}, KV heads {}, head dim {}\n", model, p->H, p->Hq, p->Hk, p->D);
+    out +=
+        fmt::format("  {:<20} hidden {}, query heads {}, KV heads {}, head dim {}\n", model, p->H, p->Hq, p->Hk, p->D);
   }
   return out;
 }
@@ -82,15 +84,13 @@ std::string models_text(const Plan& plan) {
 Row row(const Cell& cell, double gflops) {
   const core::Problem& p = cell.problem;
   const bool runs = cell.refused.empty();
-  return {cell.model,
-          fmt::format("{}", p.P),
-          cell.tokens_per_rank > 0 ? fmt::format("{}", cell.tokens_per_rank) : "-",
-          fmt::format("{}", p.B),
-          layout_text(p),
+  return {cell.model, fmt::format("{}", p.P), cell.tokens_per_rank > 0 ? fmt::format("{}", cell.tokens_per_rank) : "-",
+          fmt::format("{}", p.B), layout_text(p),
           // Large values: little data for much arithmetic, so little to hide. The same for all four operations.
-          p.P > 1 ? fmt::format("{:.0f}", static_cast<double>(p.H) * static_cast<double>(p.P) / static_cast<double>(p.P - 1)) : "-",
-          runs ? bytes_text(cell.bytes_per_rank) : "-",
-          runs ? seconds_text(cell.flop / (gflops * 1e9)) : "refused",
+          p.P > 1 ? fmt::format("{:.0f}",
+                                static_cast<double>(p.H) * static_cast<double>(p.P) / static_cast<double>(p.P - 1))
+                  : "-",
+          runs ? bytes_text(cell.bytes_per_rank) : "-", runs ? seconds_text(cell.flop / (gflops * 1e9)) : "refused",
           cell.id};
 }
 
@@ -114,10 +114,12 @@ std::string aligned(const std::vector<Row>& rows) {
 }
 
 std::string cells_table(const Plan& plan, double gflops) {
-  std::vector<Row> rows{{"model", "cp", "tokens/rank", "batch", "layout", "FLOP/link byte", "memory/rank", "time", "cell"}};
+  std::vector<Row> rows{
+      {"model", "cp", "tokens/rank", "batch", "layout", "FLOP/link byte", "memory/rank", "time", "cell"}};
   for (std::size_t i = 0; i < std::min(plan.cells.size(), kShownCells); ++i) rows.push_back(row(plan.cells[i], gflops));
   const std::string layout = layout_text(plan.cells.front().problem);
-  const bool same = std::ranges::all_of(plan.cells, [&](const Cell& cell) { return layout_text(cell.problem) == layout; });
+  const bool same =
+      std::ranges::all_of(plan.cells, [&](const Cell& cell) { return layout_text(cell.problem) == layout; });
   if (same)
     for (Row& r : rows) r[4].clear();  // said once, below
   std::string out = "Cells\n" + aligned(rows);
@@ -156,11 +158,13 @@ std::string plan_table(const Plan& plan, double gflops) {
     bytes = std::max(bytes, cell.bytes_per_rank);
   }
   std::string out = fmt::format("{}: {}, {} to run, {} refused\n{}\n{}\n{}\n{}{}", plan.spec.name,
-                                cells_text(static_cast<std::int64_t>(plan.cells.size())), plan.n_runnable, plan.n_refused,
-                                rules_text(plan), models_text(plan), protocol_text(plan), cells_table(plan, gflops), refusals_text(plan));
-  out += fmt::format("\nMost memory of a rank {}; most ranks {}.\nTime {}: an estimate from the GEMMs alone, if this machine does "
-                     "{:.0f} GFLOP/s (--gflops); checks and exchanges come on top.\nPlan {}\n",
-                     bytes_text(bytes), ranks, seconds_text(flop / (gflops * 1e9)), gflops, plan.hash);
+                                cells_text(static_cast<std::int64_t>(plan.cells.size())), plan.n_runnable,
+                                plan.n_refused, rules_text(plan), models_text(plan), protocol_text(plan),
+                                cells_table(plan, gflops), refusals_text(plan));
+  out += fmt::format(
+      "\nMost memory of a rank {}; most ranks {}.\nTime {}: an estimate from the GEMMs alone, if this machine does "
+      "{:.0f} GFLOP/s (--gflops); checks and exchanges come on top.\nPlan {}\n",
+      bytes_text(bytes), ranks, seconds_text(flop / (gflops * 1e9)), gflops, plan.hash);
   return out;
 }
 

@@ -26,10 +26,12 @@ Spec parse(std::string_view rest) {
 Plan plan_of(std::string_view rest, PlanOptions options = {}) { return plan(parse(rest), options); }
 
 /// The only cell of S, B, Hq, Hk, D, P; further workload keys behind.
-Cell cell(std::int64_t S, std::int64_t B, std::int64_t Hq, std::int64_t Hk, std::int64_t D, std::int64_t P, std::string more = "") {
+Cell cell(std::int64_t S, std::int64_t B, std::int64_t Hq, std::int64_t Hk, std::int64_t D, std::int64_t P,
+          std::string more = "") {
   const auto n = [](std::int64_t value) { return std::to_string(value); };
-  const auto p = plan_of("workload: {batch: " + n(B) + more + "}\nmatrix: {hidden: " + n(Hq * D) + ", query_heads: " + n(Hq) +
-                         ", kv_heads: " + n(Hk) + ", head_dim: " + n(D) + ", cp: " + n(P) + ", sequence_length: " + n(S) + "}\n");
+  const auto p =
+      plan_of("workload: {batch: " + n(B) + more + "}\nmatrix: {hidden: " + n(Hq * D) + ", query_heads: " + n(Hq) +
+              ", kv_heads: " + n(Hk) + ", head_dim: " + n(D) + ", cp: " + n(P) + ", sequence_length: " + n(S) + "}\n");
   REQUIRE(p.cells.size() == 1);
   return p.cells.front();
 }
@@ -48,7 +50,8 @@ std::string error_of(std::string_view rest, PlanOptions options = {}) {
   return {};
 }
 
-constexpr std::string_view kTwo = "workload: {batch: 8}\nmatrix: {model: qwen3-8b, cp: [2, 4], tokens_per_rank: [64, 128]}\n";
+constexpr std::string_view kTwo =
+    "workload: {batch: 8}\nmatrix: {model: qwen3-8b, cp: [2, 4], tokens_per_rank: [64, 128]}\n";
 
 }  // namespace
 
@@ -81,15 +84,17 @@ TEST_CASE("head sizes off the favourites run", "[plan]") {
 }
 
 TEST_CASE("sizes beyond 64-bit offsets are refused, not overflowed", "[plan]") {
-  const auto p = plan_of("workload: {batch: 1000000000000}\nmatrix: {model: qwen3-8b, cp: 2, sequence_length: 1000000000000}\n");
+  const auto p =
+      plan_of("workload: {batch: 1000000000000}\nmatrix: {model: qwen3-8b, cp: 2, sequence_length: 1000000000000}\n");
   CHECK(names(p.cells.front(), {"64-bit"}));
   CHECK(p.cells.front().bytes_per_rank == 0);
 }
 
 TEST_CASE("cells are counted before they are made", "[plan]") {
   const std::string ten = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
-  const std::string spec = "workload: {head_dim: 64}\nmatrix:\n  hidden: " + ten + "\n  query_heads: " + ten + "\n  kv_heads: " + ten +
-                           "\n  cp: " + ten + "\n  tokens_per_rank: " + ten + "\n  batch: " + ten + "\n";
+  const std::string spec = "workload: {head_dim: 64}\nmatrix:\n  hidden: " + ten + "\n  query_heads: " + ten +
+                           "\n  kv_heads: " + ten + "\n  cp: " + ten + "\n  tokens_per_rank: " + ten +
+                           "\n  batch: " + ten + "\n";
   const auto start = std::chrono::steady_clock::now();
   const std::string text = error_of(spec);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));  // expanding would take longer
@@ -119,13 +124,15 @@ TEST_CASE("the last axis varies fastest", "[plan]") {
 }
 
 TEST_CASE("include adds, exclude removes, and each rule is counted", "[plan]") {
-  const auto p = plan_of(std::string(kTwo) +
-                         "include:\n  - {model: [qwen3-8b, qwen3-32b], cp: 4, tokens_per_rank: [128, 256]}\n  - {model: flux.1, cp: 2, "
-                         "batch: 1, sequence_length: 512}\n"
-                         "exclude:\n  - {cp: 2, tokens_per_rank: 64}\n  - {hidden: 5120, tokens_per_rank: [256, 512]}\n  - {cp: 16}\n");
+  const auto p = plan_of(
+      std::string(kTwo) +
+      "include:\n  - {model: [qwen3-8b, qwen3-32b], cp: 4, tokens_per_rank: [128, 256]}\n  - {model: flux.1, cp: 2, "
+      "batch: 1, sequence_length: 512}\n"
+      "exclude:\n  - {cp: 2, tokens_per_rank: 64}\n  - {hidden: 5120, tokens_per_rank: [256, 512]}\n  - {cp: 16}\n");
   std::vector<std::array<std::int64_t, 3>> counts;
   for (const auto& rule : p.rules) counts.push_back({rule.line, rule.cells, rule.duplicates});
-  CHECK(counts == std::vector<std::array<std::int64_t, 3>>{{4, 4, 0}, {6, 4, 1}, {7, 1, 0}, {9, 1, 0}, {10, 1, 0}, {11, 0, 0}});
+  CHECK(counts ==
+        std::vector<std::array<std::int64_t, 3>>{{4, 4, 0}, {6, 4, 1}, {7, 1, 0}, {9, 1, 0}, {10, 1, 0}, {11, 0, 0}});
   CHECK(p.cells.size() == 4 + 4 - 1 + 1 - 2);
   CHECK(p.cells.back().problem == core::Problem{.P = 2, .B = 1, .s = 256, .H = 3072, .Hq = 24, .Hk = 24, .D = 128});
   CHECK(p.rules[0].rule == "matrix");
@@ -136,7 +143,8 @@ TEST_CASE("include adds, exclude removes, and each rule is counted", "[plan]") {
 
 TEST_CASE("layout choices may be axes", "[plan]") {
   const auto p = plan_of(
-      "matrix: {model: qwen3-8b, cp: 2, tokens_per_rank: 64, batch: [1, 8], format: [sbhd, bshd, thd], sequence_order: [contiguous, "
+      "matrix: {model: qwen3-8b, cp: 2, tokens_per_rank: 64, batch: [1, 8], format: [sbhd, bshd, thd], sequence_order: "
+      "[contiguous, "
       "dual_chunk], qkv_weight: [grouped, concatenated], kv_replication: [false, true]}\n");
   CHECK(p.cells.size() == 48);
   std::set<std::string> ids;
@@ -150,26 +158,31 @@ TEST_CASE("layout choices may be axes", "[plan]") {
 
 TEST_CASE("cell ids are safe names that depend on the cell alone", "[plan]") {
   const auto a = plan_of(kTwo);
-  const auto b = plan_of("workload: {batch: 8, format: sbhd}\nmeasure: {observations: 5}\n"
-                         "matrix: {tokens_per_rank: 128, cp: [4], model: [qwen3-8b]}\n");
+  const auto b = plan_of(
+      "workload: {batch: 8, format: sbhd}\nmeasure: {observations: 5}\n"
+      "matrix: {tokens_per_rank: 128, cp: [4], model: [qwen3-8b]}\n");
   CHECK(a.cells[3].id == b.cells[0].id);
   CHECK(a.cells[3].identity != b.cells[0].identity);  // other observations: its numbers are not the same
-  const auto named = plan_of("workload: {batch: 8}\nmatrix: {model: [\"\xc3\xbc b\", u], cp: 2, tokens_per_rank: 64}\nmodels:\n"
-                             "  \"\xc3\xbc b\": &m {hidden: 8, query_heads: 2, kv_heads: 2, head_dim: 4}\n  u: *m\n");
+  const auto named = plan_of(
+      "workload: {batch: 8}\nmatrix: {model: [\"\xc3\xbc b\", u], cp: 2, tokens_per_rank: 64}\nmodels:\n"
+      "  \"\xc3\xbc b\": &m {hidden: 8, query_heads: 2, kv_heads: 2, head_dim: 4}\n  u: *m\n");
   CHECK(named.cells[0].model == "\xc3\xbc b");
   CHECK(named.cells[0].id != named.cells[1].id);
   for (const auto& c : named.cells)
-    CHECK(c.id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == std::string::npos);
-  const auto long_name = plan_of("workload: {batch: 8}\nmodels:\n  " + std::string(200, 'm') +
-                                 ": {hidden: 8, query_heads: 2, kv_heads: 2, head_dim: 4}\nmatrix: {model: " + std::string(200, 'm') +
-                                 ", cp: 2, tokens_per_rank: 64}\n");
+    CHECK(c.id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
+          std::string::npos);
+  const auto long_name =
+      plan_of("workload: {batch: 8}\nmodels:\n  " + std::string(200, 'm') +
+              ": {hidden: 8, query_heads: 2, kv_heads: 2, head_dim: 4}\nmatrix: {model: " + std::string(200, 'm') +
+              ", cp: 2, tokens_per_rank: 64}\n");
   CHECK(long_name.cells[0].id.size() < 100);
 }
 
 TEST_CASE("the plan's hash tells different plans apart", "[plan]") {
   const auto hash = [](std::string_view sizes, std::string_view measure, std::string_view version) {
-    return plan_of("workload: {batch: 8}\nmodels: {m: {hidden: 512, query_heads: 8, kv_heads: 2, " + std::string(sizes) +
-                       "}}\nmatrix: {model: m, cp: 2, tokens_per_rank: 64}\n" + std::string(measure),
+    return plan_of("workload: {batch: 8}\nmodels: {m: {hidden: 512, query_heads: 8, kv_heads: 2, " +
+                       std::string(sizes) + "}}\nmatrix: {model: m, cp: 2, tokens_per_rank: 64}\n" +
+                       std::string(measure),
                    {.version = version})
         .hash;
   };
@@ -193,7 +206,9 @@ TEST_CASE("the launcher's processes must be a multiple of cp", "[plan]") {
   CHECK(p.cells[0].refused.empty());
   CHECK(names(p.cells[1], {"cp 3", "4 processes"}));
   CHECK(names(p.cells[2], {"cp 8", "4 processes"}));
-  const auto self = plan_of("workload: {batch: 8}\nmatrix: {model: flux.1, cp: [1, 2], tokens_per_rank: 64}\nbackend: {communicator: self}\n");
+  const auto self = plan_of(
+      "workload: {batch: 8}\nmatrix: {model: flux.1, cp: [1, 2], tokens_per_rank: 64}\nbackend: {communicator: "
+      "self}\n");
   CHECK(self.cells[0].refused.empty());
   CHECK(names(self.cells[1], {"self", "2"}));
 }
@@ -210,13 +225,17 @@ TEST_CASE("blocks come in pairs of both orders", "[plan]") {
   CHECK(four == block_kinds(parse(std::string(kTwo) + "measure: {pairs: 4}\nvalidate: {seed: 3}\n")));
   std::set<int> first;  // both orders come up
   for (int seed = 0; seed < 16; ++seed)
-    first.insert(block_kinds(parse(std::string(kTwo) + "measure: {pairs: 2}\nvalidate: {seed: " + std::to_string(seed) + "}\n")).front());
+    first.insert(
+        block_kinds(parse(std::string(kTwo) + "measure: {pairs: 2}\nvalidate: {seed: " + std::to_string(seed) + "}\n"))
+            .front());
   CHECK(first == std::set<int>{0, 1});
 }
 
 TEST_CASE("FLOP of a cell follow the table of operations", "[plan]") {
-  const auto p = plan_of("workload: {batch: 1}\nmatrix: {hidden: 32, query_heads: 8, kv_heads: 2, head_dim: 4, cp: 2, tokens_per_rank: 6}\n"
-                         "measure: {warmup: 3, observations: 4, pairs: 2}\narms: {baseline: [native_packed], bounds: false}\n");
+  const auto p = plan_of(
+      "workload: {batch: 1}\nmatrix: {hidden: 32, query_heads: 8, kv_heads: 2, head_dim: 4, cp: 2, tokens_per_rank: "
+      "6}\n"
+      "measure: {warmup: 3, observations: 4, pairs: 2}\narms: {baseline: [native_packed], bounds: false}\n");
   const double qkv = 2.0 * 6 * (8 + 2 * 2) * 4 * 32, out = 2.0 * 6 * 8 * 4 * 32;
   CHECK(p.cells[0].flop == Catch::Approx((2 * qkv + 2 * out) * 2 /* ranks */ * 2 /* arms */ * 4 /* blocks */ * 7));
   CHECK(p.cells[0].bytes_per_rank > 2 * (6 * 32 + 48 * 32 + 6 * 48));

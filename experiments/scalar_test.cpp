@@ -1,6 +1,6 @@
 #include <clocale>
-#include <locale>
 #include <limits>
+#include <locale>
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -36,8 +36,8 @@ TEST_CASE("integers are digits without leading zeros", "[scalar]") {
   CHECK(is_integer("0", 0));
   CHECK(is_integer("10", 10));
   CHECK(is_integer("9223372036854775807", kMax));
-  for (const auto* text : {"", "-", "+5", "1e4", "1E4", "4.0", "4.", "1_000", "1,000", "1:30", "0o17", "0x10", "0b1", " 1", "1 ",
-                           "1\n", "two", ".nan", ".inf", "true", "\xd9\xa1"}) {
+  for (const auto* text : {"",     "-",   "+5", "1e4", "1E4", "4.0", "4.",   "1_000", "1,000", "1:30",    "0o17",
+                           "0x10", "0b1", " 1", "1 ",  "1\n", "two", ".nan", ".inf",  "true",  "\xd9\xa1"}) {
     INFO(text);
     CHECK(integer_fault(text).find("digits only") != std::string::npos);
   }
@@ -72,7 +72,8 @@ TEST_CASE("a duration without a unit is refused with a proposal", "[scalar]") {
   CHECK(duration_fault("120  s").find("write 120 s") != std::string::npos);
   CHECK(duration_fault("120 sec").find("ns, us, ms, s, min, h") != std::string::npos);
   CHECK(duration_fault("120 S").find("units") != std::string::npos);
-  for (const auto* text : {"", "s", "-1 s", ".5 s", "1. s", "01 s", "1e s", "1_0 s", "1,5 s", ".nan s", "nan s", "inf s", "0x1 s"}) {
+  for (const auto* text :
+       {"", "s", "-1 s", ".5 s", "1. s", "01 s", "1e s", "1_0 s", "1,5 s", ".nan s", "nan s", "inf s", "0x1 s"}) {
     INFO(text);
     CHECK(seconds(text) < 0);
   }
@@ -100,9 +101,9 @@ TEST_CASE("names that would become paths are refused", "[scalar]") {
   std::string umlauts;
   for (int i = 0; i < 200; ++i) umlauts += "\xc3\xbc";
   CHECK_FALSE(name_fault(umlauts));
-  for (const auto& text : {std::string("fused/v1"), std::string("."), std::string(".."), std::string(), std::string("a\0b", 3),
-                                 std::string(300, 'x'), std::string(" a"), std::string("a "), std::string("a\nb"), std::string("\x7f"),
-                                 std::string("\xc2\x85"), std::string("\xff")}) {
+  for (const auto& text : {std::string("fused/v1"), std::string("."), std::string(".."), std::string(),
+                           std::string("a\0b", 3), std::string(300, 'x'), std::string(" a"), std::string("a "),
+                           std::string("a\nb"), std::string("\x7f"), std::string("\xc2\x85"), std::string("\xff")}) {
     INFO(text);
     CHECK(name_fault(text));
   }
@@ -115,7 +116,8 @@ TEST_CASE("numbers do not depend on the locale", "[scalar]") {
     std::string do_grouping() const override { return "\3"; }
   };
   const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
-  for (const auto* name : {"de_DE.UTF-8", "fr_FR.UTF-8"}) (void)std::setlocale(LC_ALL, name);  // where they are installed
+  for (const auto* name : {"de_DE.UTF-8", "fr_FR.UTF-8"})
+    (void)std::setlocale(LC_ALL, name);  // where they are installed
   CHECK(seconds("0.5 s") == 0.5);
   CHECK(seconds("0,5 s") < 0);
   CHECK(integer_fault("8", 1000, 2000) == "a whole number from 1000 to 2000");

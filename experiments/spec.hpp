@@ -24,8 +24,8 @@ struct Model {
 
 /// What a cell is made of. Each is a key of `workload`, `matrix`, `include` and `exclude`.
 enum class CellKey : std::uint8_t {
-  model,        ///< either a model ...
-  hidden,       ///< ... or its four sizes
+  model,   ///< either a model ...
+  hidden,  ///< ... or its four sizes
   query_heads,
   kv_heads,
   head_dim,

@@ -26,7 +26,8 @@ bool accepted(const std::string& yaml) {
     return true;
   } catch (const core::Error& error) {
     const std::string message = error.what();
-    const bool sound = error.kind() == core::ErrorKind::usage && message.find("f.yaml") != std::string::npos && message.size() < 200'000;
+    const bool sound = error.kind() == core::ErrorKind::usage && message.find("f.yaml") != std::string::npos &&
+                       message.size() < 200'000;
     if (!sound) FAIL("not a sound refusal: " << message << "\nof\n" << yaml);
     return false;
   }
@@ -34,8 +35,30 @@ bool accepted(const std::string& yaml) {
 
 /// Changes that keep most of the structure: what people do to a file by mistake, and worse.
 std::string mutated(std::string text, std::mt19937& random) {
-  constexpr std::array<std::string_view, 24> pieces{"\t", "\n", ": ", "- ", "[", "]", "{", "}", "\"", "'", "&a ", "*a", "<<: ", "#", "|",
-                                                    "? ", "---\n", "!!x ", "%", "\xc3\xbc", "\xff", "0", "999999999999999999999", "~"};
+  constexpr std::array<std::string_view, 24> pieces{"\t",
+                                                    "\n",
+                                                    ": ",
+                                                    "- ",
+                                                    "[",
+                                                    "]",
+                                                    "{",
+                                                    "}",
+                                                    "\"",
+                                                    "'",
+                                                    "&a ",
+                                                    "*a",
+                                                    "<<: ",
+                                                    "#",
+                                                    "|",
+                                                    "? ",
+                                                    "---\n",
+                                                    "!!x ",
+                                                    "%",
+                                                    "\xc3\xbc",
+                                                    "\xff",
+                                                    "0",
+                                                    "999999999999999999999",
+                                                    "~"};
   const auto pick = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
   const std::size_t changes = 1 + pick(4);
   for (std::size_t i = 0; i < changes && !text.empty(); ++i) {
@@ -83,8 +106,9 @@ TEST_CASE("large hostile files are refused in bounded time", "[spec][fuzz]") {
     while (head.size() + piece.size() <= size) head += piece;
     return head;
   };
-  for (const std::string_view piece : {"[", "{", "- ", "a: ", "\"", "'", "? ", "&a ", "*a ", "!", "\n", "#", "a\n", "[a, ", "{a: ", "- a\n",
-                                       "a: 1\n", "x", "|\n", "a: |\n", "--- ", "%x\n", "[]\n", ",", "\xc3\xbc", "<<: *a\n"})
+  for (const std::string_view piece :
+       {"[",    "{",    "- ",    "a: ",    "\"", "'",   "? ",     "&a ",  "*a ",  "!",    "\n", "#",        "a\n",
+        "[a, ", "{a: ", "- a\n", "a: 1\n", "x",  "|\n", "a: |\n", "--- ", "%x\n", "[]\n", ",",  "\xc3\xbc", "<<: *a\n"})
     CHECK_FALSE(accepted(repeated(piece)));
   // Many uses of a long list; without a bound they would be 10^10 values.
   CHECK_FALSE(accepted(repeated("*l, ", repeated("1, ", "a: &l [").substr(0, size / 2) + "]\nb: [")));

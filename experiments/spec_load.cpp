@@ -20,7 +20,8 @@ std::string read_file(const std::filesystem::path& path) {
   std::string bytes(static_cast<std::size_t>(kMaxBytes), '\0');
   if (in) in.read(bytes.data(), kMaxBytes);
   if (in.bad() || (!in && !in.eof()))
-    throw core::Error(core::ErrorKind::usage, fmt::format("{}: cannot be read: {}", path.string(), std::generic_category().message(errno)));
+    throw core::Error(core::ErrorKind::usage,
+                      fmt::format("{}: cannot be read: {}", path.string(), std::generic_category().message(errno)));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
   return bytes;
 }

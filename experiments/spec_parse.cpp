@@ -45,7 +45,8 @@ class SpecReader {
       const auto model_name = read_name(key, "name of a model", diagnostics_);
       if (!model_name) continue;
       if (models_.contains(*model_name))
-        diagnostics_.add(entry.where, fmt::format("model {} is in the catalogue already: choose another name", in_quotes(*model_name)));
+        diagnostics_.add(entry.where, fmt::format("model {} is in the catalogue already: choose another name",
+                                                  in_quotes(*model_name)));
       const Model model = read_inline_model(*entry.value, *model_name, diagnostics_);
       models_.emplace(*model_name, model);
       spec_.models.emplace(*model_name, model);
@@ -82,7 +83,8 @@ class SpecReader {
     return out;
   }
 
-  std::optional<std::string> read_known(const YamlNode& node, std::string_view key, std::span<const std::string_view> known) {
+  std::optional<std::string> read_known(const YamlNode& node, std::string_view key,
+                                        std::span<const std::string_view> known) {
     const auto found = read_choice(node, key, known, {}, diagnostics_);
     if (!found) return {};
     return std::string(known[*found]);
@@ -109,9 +111,10 @@ class SpecReader {
       reader.not_built("control");
       reader.finish();
       if (std::ranges::find(spec_.arms.baselines, spec_.arms.candidate) != spec_.arms.baselines.end())
-        diagnostics_.add(candidate != nullptr ? candidate->where : node->where,
-                         fmt::format("'candidate' {} is a baseline too: an arm is not compared with itself in this version",
-                                     in_quotes(spec_.arms.candidate)));
+        diagnostics_.add(
+            candidate != nullptr ? candidate->where : node->where,
+            fmt::format("'candidate' {} is a baseline too: an arm is not compared with itself in this version",
+                        in_quotes(spec_.arms.candidate)));
     }
     if (bounds) spec_.arms.bounds.assign(known_.bounds.begin(), known_.bounds.end());
   }
@@ -141,7 +144,8 @@ class SpecReader {
     bool share_device = false;
     reader.boolean("share_device", share_device);
     if (share_device)
-      diagnostics_.add(reader.where("share_device"), "'share_device: true' is not built in this version, which has no device to share");
+      diagnostics_.add(reader.where("share_device"),
+                       "'share_device: true' is not built in this version, which has no device to share");
     reader.not_built("solo");
     reader.finish();
   }

@@ -97,17 +97,21 @@ validate: {mode: every, seed: 77}
 TEST_CASE("strings stay strings and booleans are true or false", "[spec]") {
   CHECK(parse_spec("spec_version: 1\nname: NO\n" + std::string(kCells), "t.yaml", kKnown).name == "NO");
   CHECK(parse_spec("spec_version: 1\nname: 1e4\n" + std::string(kCells), "t.yaml", kKnown).name == "1e4");
-  CHECK(refused_with_cells("arms: {bounds: \"no\"}\n", "'bounds' must be true or false, not the text \"no\" in quotes"));
+  CHECK(
+      refused_with_cells("arms: {bounds: \"no\"}\n", "'bounds' must be true or false, not the text \"no\" in quotes"));
   CHECK(refused_with_cells("arms: {bounds: y}\n", "'bounds' must be true or false, not 'y'"));
   CHECK(refused_with_cells("arms: {bounds: 1}\n", "'bounds' must be true or false, not '1'"));
 }
 
 TEST_CASE("numbers follow one grammar and errors say key, value and type", "[spec]") {
-  for (const auto* value : {"0010", "0o17", "09", "1e4", "4.0", "1_000", "1:30", "0x10", "-8", "0", "\"8\"", "[8]", "", ".nan"}) {
-    const std::string text = refusal("matrix: {model: qwen3-8b, cp: 2, tokens_per_rank: 64}\nworkload: {batch: " + std::string(value) + "}\n");
+  for (const auto* value :
+       {"0010", "0o17", "09", "1e4", "4.0", "1_000", "1:30", "0x10", "-8", "0", "\"8\"", "[8]", "", ".nan"}) {
+    const std::string text = refusal(
+        "matrix: {model: qwen3-8b, cp: 2, tokens_per_rank: 64}\nworkload: {batch: " + std::string(value) + "}\n");
     INFO(text);
     CHECK(text.find("'batch' ") != std::string::npos);
-    CHECK((text.find("whole number") != std::string::npos || text.find("one value for all cells") != std::string::npos));
+    CHECK(
+        (text.find("whole number") != std::string::npos || text.find("one value for all cells") != std::string::npos));
   }
   CHECK(refused_with_cells("measure: {cell_timeout: .nan}\n", "'cell_timeout' must be a number"));
   CHECK(refused_with_cells("measure: {cell_timeout: 120}\n", "write 120 s for seconds"));
@@ -115,43 +119,56 @@ TEST_CASE("numbers follow one grammar and errors say key, value and type", "[spe
 }
 
 TEST_CASE("misspelt keys are errors that name the nearest key", "[spec]") {
-  CHECK(refused_with_cells("measure: {observatons: 100}\n",
-                           "t.yaml:5:11: error: unknown key 'observatons' in 'measure' (did you mean 'observations'?)"));
-  CHECK(refused_with_cells("include:\n  - {observatons: 100, cp: 4}\n", "did you mean 'observations'? It belongs into 'measure'"));
-  CHECK(refused("workload: {batch: 8}\nmatrix: {model: qwen3-8b, cp: 2, token_per_rank: [64]}\n", "did you mean 'tokens_per_rank'?"));
-  CHECK(refused_with_cells("exclude:\n  - &x {cp: 2, tokens_per_ranks: 100}\n  - *x\n", "t.yaml:6:15: error: unknown key 'tokens_per_ranks'"));
+  CHECK(
+      refused_with_cells("measure: {observatons: 100}\n",
+                         "t.yaml:5:11: error: unknown key 'observatons' in 'measure' (did you mean 'observations'?)"));
+  CHECK(refused_with_cells("include:\n  - {observatons: 100, cp: 4}\n",
+                           "did you mean 'observations'? It belongs into 'measure'"));
+  CHECK(refused("workload: {batch: 8}\nmatrix: {model: qwen3-8b, cp: 2, token_per_rank: [64]}\n",
+                "did you mean 'tokens_per_rank'?"));
+  CHECK(refused_with_cells("exclude:\n  - &x {cp: 2, tokens_per_ranks: 100}\n  - *x\n",
+                           "t.yaml:6:16: error: unknown key 'tokens_per_ranks'"));
   CHECK(refused_with_cells("measures: {}\n", "unknown key 'measures' in 'spec' (did you mean 'measure'?)"));
   CHECK(refused_with_cells("operations: [qkv_fdw]\n", "did you mean 'qkv_fwd'?"));
-  CHECK(refused("workload: {batch: 8}\nmatrix: {model: llama3.1-8b, cp: 2, tokens_per_rank: 64}\n", "did you mean 'llama-3.1-8b'?"));
+  CHECK(refused("workload: {batch: 8}\nmatrix: {model: llama3.1-8b, cp: 2, tokens_per_rank: 64}\n",
+                "did you mean 'llama-3.1-8b'?"));
 }
 
 TEST_CASE("what later versions will have is refused by name", "[spec]") {
-  for (const auto* text : {"measure: {schedule: x}\n", "measure: {stop: x}\n", "measure: {duty: spaced}\n", "backend: {device: cuda}\n",
-                           "backend: {communicator: nccl}\n", "backend: {share_device: true}\n", "backend: {solo: true}\n",
-                           "arms: {control: native_packed}\n", "include:\n  - {dtype: fp8, cp: 4, model: qwen3-8b, tokens_per_rank: 64}\n"}) {
+  for (const auto* text :
+       {"measure: {schedule: x}\n", "measure: {stop: x}\n", "measure: {duty: spaced}\n", "backend: {device: cuda}\n",
+        "backend: {communicator: nccl}\n", "backend: {share_device: true}\n", "backend: {solo: true}\n",
+        "arms: {control: native_packed}\n",
+        "include:\n  - {dtype: fp8, cp: 4, model: qwen3-8b, tokens_per_rank: 64}\n"}) {
     INFO(text);
     CHECK(refused_with_cells(text, "not built in this version"));
   }
 }
 
 TEST_CASE("contradictions are refused", "[spec]") {
-  CHECK(refused("workload: {batch: 8}\nmatrix: {model: qwen3-8b, hidden: 64, cp: 2, tokens_per_rank: 64}\n", "cannot stand beside 'model'"));
+  CHECK(refused("workload: {batch: 8}\nmatrix: {model: qwen3-8b, hidden: 64, cp: 2, tokens_per_rank: 64}\n",
+                "cannot stand beside 'model'"));
   CHECK(refused("workload: {batch: 8}\nmatrix: {model: qwen3-8b, cp: 2, tokens_per_rank: 64, sequence_length: 64}\n",
                 "'sequence_length' cannot stand beside 'tokens_per_rank' (line 4)"));
-  CHECK(refused("workload: {batch: 8, cp: 4}\nmatrix: {model: qwen3-8b, cp: 2, tokens_per_rank: 64}\n", "replaces 'cp' of 'workload'"));
-  CHECK(refused("workload: {batch: [8]}\nmatrix: {model: qwen3-8b, cp: 2, tokens_per_rank: 64}\n", "lists belong into 'matrix'"));
+  CHECK(refused("workload: {batch: 8, cp: 4}\nmatrix: {model: qwen3-8b, cp: 2, tokens_per_rank: 64}\n",
+                "replaces 'cp' of 'workload'"));
+  CHECK(refused("workload: {batch: [8]}\nmatrix: {model: qwen3-8b, cp: 2, tokens_per_rank: 64}\n",
+                "lists belong into 'matrix'"));
   CHECK(refused("matrix: {model: qwen3-8b, tokens_per_rank: 64}\n", "the cells of 'matrix' lack cp, batch"));
   CHECK(refused("workload: {batch: 1}\nmatrix: {hidden: 64, kv_heads: 2, cp: 2}\n",
                 "lack query_heads, head_dim, tokens_per_rank (or sequence_length)"));
-  CHECK(refused("workload: {batch: 8}\nmatrix: {model: qwen3-8b, cp: [2, 4, 2], tokens_per_rank: 64}\n", "'cp' has the value 2 twice"));
+  CHECK(refused("workload: {batch: 8}\nmatrix: {model: qwen3-8b, cp: [2, 4, 2], tokens_per_rank: 64}\n",
+                "'cp' has the value 2 twice"));
   CHECK(refused("workload: {batch: 8}\nmatrix: {model: qwen3-8b, cp: [], tokens_per_rank: 64}\n", "empty list"));
   CHECK(refused("workload: {batch: 8}\n", "this spec has no cells"));
   CHECK(refused("workload: {batch: 8}\ninclude: []\n", "this spec has no cells"));
   CHECK(refused("matrix: {}\n", "'matrix' has no keys"));
   CHECK(refused_with_cells("exclude: [{}]\n", "'exclude 1' has no keys"));
   CHECK(refused_with_cells("arms: {baseline: [fused], candidate: fused}\n", "is a baseline too"));
-  CHECK(refused_with_cells("arms: {baseline: []}\n", "'baseline' must be a list of at least one name, not an empty list"));
-  CHECK(refused_with_cells("arms: {baseline: [native_packed, native_packed]}\n", "'baseline' has 'native_packed' twice"));
+  CHECK(refused_with_cells("arms: {baseline: []}\n",
+                           "'baseline' must be a list of at least one name, not an empty list"));
+  CHECK(
+      refused_with_cells("arms: {baseline: [native_packed, native_packed]}\n", "'baseline' has 'native_packed' twice"));
   CHECK(refused_with_cells("arms: {candidate: gemm_only}\n", "'candidate' must be one of"));
   CHECK(refused_with_cells("measure:\n", "'measure' must be a map of keys, not nothing"));
 }
@@ -174,19 +191,26 @@ TEST_CASE("the version of the spec is required and checked", "[spec]") {
 TEST_CASE("inline models: widths that do not fit are refused", "[spec]") {
   const std::string cells = "workload: {batch: 8}\nmatrix: {model: m, cp: 2, tokens_per_rank: 64}\n";
   const auto model = [&](std::string_view sizes) { return cells + "models:\n  m: {" + std::string(sizes) + "}\n"; };
-  CHECK(parse(model("hidden: 512, query_heads: 8, kv_heads: 2, head_dim: 64, qkv_width: 768")).models.at("m").head_dim == 64);
-  CHECK(refused(model("hidden: 512, query_heads: 8, kv_heads: 2, head_dim: 96, qkv_width: 768"), "with it head_dim is 64"));
-  CHECK(refused(model("hidden: 512, query_heads: 8, kv_heads: 2, head_dim: 64, qkv_width: 769"), "not even a multiple of 12 heads"));
+  CHECK(
+      parse(model("hidden: 512, query_heads: 8, kv_heads: 2, head_dim: 64, qkv_width: 768")).models.at("m").head_dim ==
+      64);
+  CHECK(refused(model("hidden: 512, query_heads: 8, kv_heads: 2, head_dim: 96, qkv_width: 768"),
+                "with it head_dim is 64"));
+  CHECK(refused(model("hidden: 512, query_heads: 8, kv_heads: 2, head_dim: 64, qkv_width: 769"),
+                "not even a multiple of 12 heads"));
   CHECK(refused(model("hidden: 512, query_heads: 8, kv_heads: 2, head_dim: 192, value_head_dim: 128"),
                 "value_head_dim 128 differs from head_dim 192"));
-  CHECK(parse(model("hidden: 512, query_heads: 8, kv_heads: 2, head_dim: 96, value_head_dim: 96")).models.contains("m"));
+  CHECK(
+      parse(model("hidden: 512, query_heads: 8, kv_heads: 2, head_dim: 96, value_head_dim: 96")).models.contains("m"));
   CHECK(refused(model("hidden: 512, query_heads: 8, head_dim: 64"), "key 'kv_heads' is missing in 'models.m'"));
   CHECK(refused("models: {qwen3-8b: {hidden: 1, query_heads: 1, kv_heads: 1, head_dim: 1}}\n" + std::string(kCells),
                 "in the catalogue already"));
-  for (const auto& name : {std::string("fused/v1"), std::string("."), std::string("\"a\\0b\""), std::string(300, 'x'), std::string("\"\"")})
+  for (const auto& name : {std::string("fused/v1"), std::string("."), std::string("\"a\\0b\""), std::string(300, 'x'),
+                           std::string("\"\"")})
     CHECK(refused_with_cells("models:\n  ? " + name + "\n  : {hidden: 8, query_heads: 2, kv_heads: 1, head_dim: 4}\n",
                              "'name of a model' must be a name"));
-  CHECK(parse_with_cells("models: {\xc3\xbc: {hidden: 8, query_heads: 2, kv_heads: 1, head_dim: 4}}\n").models.contains("\xc3\xbc"));
+  CHECK(parse_with_cells("models: {\xc3\xbc: {hidden: 8, query_heads: 2, kv_heads: 1, head_dim: 4}}\n")
+            .models.contains("\xc3\xbc"));
 }
 
 TEST_CASE("shipped specs load by name and plan", "[spec]") {

@@ -45,13 +45,14 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     if (awaits_key()) throw Stop(position(mark), "a key must be a name, not an alias");
     const auto found = anchors_.find(anchor);
-    const bool open = std::ranges::any_of(
-        open_, [&](const Open& o) { return found != anchors_.end() && o.node == found->second; });
+    const bool open =
+        std::ranges::any_of(open_, [&](const Open& o) { return found != anchors_.end() && o.node == found->second; });
     if (found == anchors_.end() || open) throw Stop(position(mark), "this alias refers to a value that contains it");
     place(found->second);
   }
 
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
     if (tag != "?" && tag != "!") refuse_tag(mark);
     if (awaits_key()) {
       open_.back().key = YamlEntry{value, position(mark), nullptr};
@@ -138,8 +139,8 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     const auto [first, added] = keys_[&map].try_emplace(entry.key, entry.where.line);
     if (!added) {
-      diagnostics_.add(entry.where, fmt::format("duplicate key {} on line {}: already given on line {}", in_quotes(entry.key),
-                                                entry.where.line + 1, first->second + 1));
+      diagnostics_.add(entry.where, fmt::format("duplicate key {} on line {}: already given on line {}",
+                                                in_quotes(entry.key), entry.where.line + 1, first->second + 1));
       return;
     }
     map.entries.push_back(std::move(entry));
@@ -160,11 +161,13 @@ void refuse_more_documents(YAML::Parser& parser, TextPosition first, Diagnostics
   TextPosition second, last = first;
   int documents = 1;
   for (TreeBuilder next(ignored); parser.HandleNextDocument(next);) {
-    if (next.start() <= last) throw Stop(next.start(), "not valid YAML: nothing may follow the end of the document here");
+    if (next.start() <= last)
+      throw Stop(next.start(), "not valid YAML: nothing may follow the end of the document here");
     last = next.start();
     if (++documents == 2) second = last;
   }
-  if (documents > 1) diagnostics.add(second, fmt::format("this file holds {} documents (---): one is allowed", documents));
+  if (documents > 1)
+    diagnostics.add(second, fmt::format("this file holds {} documents (---): one is allowed", documents));
 }
 
 }  // namespace
@@ -197,8 +200,9 @@ std::string described(const YamlNode& node) {
     case YamlNode::Kind::map: return "a map";
     case YamlNode::Kind::scalar: break;
   }
-  return node.quoted ? fmt::format("the text \"{}\" in quotes", in_quotes(node.text).substr(1, in_quotes(node.text).size() - 2))
-                     : in_quotes(node.text);
+  return node.quoted
+             ? fmt::format("the text \"{}\" in quotes", in_quotes(node.text).substr(1, in_quotes(node.text).size() - 2))
+             : in_quotes(node.text);
 }
 
 }  // namespace megaup::experiments

@@ -13,7 +13,8 @@
 namespace megaup::experiments {
 
 struct YamlNode;
-using YamlNodePtr = std::shared_ptr<const YamlNode>;  // shared: an alias is the anchored node itself, with its own place
+using YamlNodePtr =
+    std::shared_ptr<const YamlNode>;  // shared: an alias is the anchored node itself, with its own place
 
 struct YamlEntry {
   std::string key;

@@ -47,7 +47,8 @@ TEST_CASE("every scalar is text, with its place and its quotes", "[yaml]") {
 }
 
 TEST_CASE("duplicate keys name both lines", "[yaml]") {
-  CHECK(mentions(report("cp: 2\nx: 1\ncp: 4\n"), "f.yaml:3:1: error: duplicate key 'cp' on line 3: already given on line 1"));
+  CHECK(mentions(report("cp: 2\nx: 1\ncp: 4\n"),
+                 "f.yaml:3:1: error: duplicate key 'cp' on line 3: already given on line 1"));
   CHECK(mentions(report("a: {cp: 2,\n  \"cp\": 4}\n"), "duplicate key 'cp' on line 2: already given on line 1"));
   CHECK(mentions(report("a: &x {cp: 2, cp: 4}\nb: *x\n"), "f.yaml:1:15: error: duplicate key 'cp'"));
 }
@@ -79,7 +80,9 @@ TEST_CASE("what a spec may not hold is named", "[yaml]") {
   CHECK(mentions(report("a: \xff\n"), "f.yaml:1:4: error: byte 0xFF is not UTF-8"));
   CHECK(mentions(report("a: \xc3\xbc\xc0\x80\n"), "f.yaml:1:5: error: byte 0xC0"));
   CHECK(mentions(report(std::string("a: b\0c\n", 7)), "f.yaml:1:5: error: control character U+0000"));
-  CHECK(mentions(report("\xef\xbb\xbf""a: 1\n"), "byte order mark"));
+  CHECK(mentions(report("\xef\xbb\xbf"
+                        "a: 1\n"),
+                 "byte order mark"));
   CHECK(mentions(report("a: &x {k: 1}\nb: {<<: *x}\n"), "f.yaml:2:5: error: merge keys (<<)"));
   CHECK(mentions(report("a: !!int 3\n"), "tags (!)"));
   CHECK(mentions(report("a: !x {b: 3}\n"), "tags (!)"));

@@ -12,7 +12,7 @@ namespace megaup::ops {
 
 namespace {
 
-constexpr double kMostFlop = 2e10;       // of one timed run: 0.1 s at 200 GFLOP/s
+constexpr double kMostFlop = 2e10;  // of one timed run: 0.1 s at 200 GFLOP/s
 constexpr std::int64_t kFewestColumns = 512, kMostRows = 2048;
 constexpr int kRuns = 3;
 constexpr double kHopeless = 1.5;  // a provider whose first run takes so much longer than the best is not run again
@@ -30,7 +30,8 @@ core::Bf16Matrix random_matrix(core::Buffer& memory, std::int64_t rows, std::int
   const core::Bf16Matrix matrix{memory.as<core::Bf16>(), rows, columns, columns};
   std::mt19937_64 random(seed);
   // Sign, lowest exponent bit and fraction are random: +-[0.5, 2).
-  for (std::int64_t i = 0; i < rows * columns; ++i) matrix.data[i].bits = static_cast<std::uint16_t>(0x3f00 | (random() & 0x80ff));
+  for (std::int64_t i = 0; i < rows * columns; ++i)
+    matrix.data[i].bits = static_cast<std::uint16_t>(0x3f00 | (random() & 0x80ff));
   return matrix;
 }
 
@@ -52,7 +53,8 @@ std::string fastest_gemm_provider(const GemmShape& shape, int threads) {
   const GemmShape g = slice(shape);
   core::Buffer a_memory, b_memory, c_memory;
   MatrixSource a(random_matrix(a_memory, g.m, g.k, 1));
-  const core::ConstBf16Matrix b = g.weight_transposed ? random_matrix(b_memory, g.n, g.k, 2) : random_matrix(b_memory, g.k, g.n, 2);
+  const core::ConstBf16Matrix b =
+      g.weight_transposed ? random_matrix(b_memory, g.n, g.k, 2) : random_matrix(b_memory, g.k, g.n, 2);
   MatrixSink c(random_matrix(c_memory, g.m, g.n, 3));
 
   const auto timed = [&](Candidate& candidate) {
@@ -73,7 +75,8 @@ std::string fastest_gemm_provider(const GemmShape& shape, int threads) {
   for (Candidate& candidate : candidates) candidate.seconds.clear();  // the first run warms up
   for (int run = 0; run < kRuns; ++run)
     for (Candidate& candidate : candidates) timed(candidate);
-  const auto fastest = std::ranges::min_element(candidates, {}, [](const Candidate& candidate) { return median(candidate.seconds); });
+  const auto fastest =
+      std::ranges::min_element(candidates, {}, [](const Candidate& candidate) { return median(candidate.seconds); });
   return std::string(fastest->provider->name);
 }
 

@@ -62,6 +62,7 @@ struct GemmProvider {
   std::string_view name, doc;
   core::Reason (*infeasible)(const GemmShape& shape);  ///< why not on this processor or for this shape
   std::unique_ptr<HostGemm> (*prepare)(const GemmShape& shape, std::span<const std::int64_t> shard_columns, int threads);
+  /// What prepare allocates, and what the library below it is known to allocate while it runs. 0 if infeasible.
   std::int64_t (*workspace_bytes)(const GemmShape& shape, std::span<const std::int64_t> shard_columns);
 };
 std::span<const GemmProvider* const> gemm_providers();

@@ -13,6 +13,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <megaup/core/error.hpp>
+#include <megaup/ops/gemm_cut.hpp>
 #include <megaup/ops/round_store.hpp>
 
 using megaup::core::Bf16;
@@ -36,7 +37,10 @@ struct Padded {
   std::vector<Bf16> memory;
 
   Padded(std::int64_t n_rows, std::int64_t n_columns, std::int64_t padding, Bf16 gap, unsigned seed)
-      : rows(n_rows), columns(n_columns), ld(n_columns + padding), memory(static_cast<std::size_t>(1 + n_rows * ld), gap) {
+      : rows(n_rows),
+        columns(n_columns),
+        ld(n_columns + padding),
+        memory(static_cast<std::size_t>(1 + n_rows * ld), gap) {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal;
     for (std::int64_t i = 0; i < rows; ++i)
@@ -57,7 +61,8 @@ class ShardedSource final : public RowSource {
     for (const auto& segments : shards_) {
       auto& shard = rows_.emplace_back();
       for (const Segment& segment : segments)
-        shard.emplace_back(static_cast<std::size_t>(a.rows), std::vector<Bf16>(static_cast<std::size_t>(segment.columns), kNaN));
+        shard.emplace_back(static_cast<std::size_t>(a.rows),
+                           std::vector<Bf16>(static_cast<std::size_t>(segment.columns), kNaN));
     }
   }
   int shards() const override { return static_cast<int>(shards_.size()); }
@@ -73,7 +78,8 @@ class ShardedSource final : public RowSource {
   }
   const Bf16* row(int shard, int segment, std::int64_t i) const override {
     if (shard == 0) ++rows_of_first_shard;
-    return rows_[static_cast<std::size_t>(shard)][static_cast<std::size_t>(segment)][static_cast<std::size_t>(i)].data();
+    return rows_[static_cast<std::size_t>(shard)][static_cast<std::size_t>(segment)][static_cast<std::size_t>(i)]
+        .data();
   }
 
   std::vector<int> waits;
@@ -93,8 +99,12 @@ struct CountingSink final : TileSink {
   std::vector<int> stored;
 
   CountingSink(std::int64_t rows, std::int64_t columns)
-      : m(rows), n(columns), c(static_cast<std::size_t>(rows * columns), std::numeric_limits<float>::quiet_NaN()), stored(c.size()) {}
-  void store(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns, const float* acc, std::int64_t ld) override {
+      : m(rows),
+        n(columns),
+        c(static_cast<std::size_t>(rows * columns), std::numeric_limits<float>::quiet_NaN()),
+        stored(c.size()) {}
+  void store(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns, const float* acc,
+             std::int64_t ld) override {
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j) {
         const auto at = static_cast<std::size_t>((i0 + i) * n + j0 + j);
@@ -102,7 +112,9 @@ struct CountingSink final : TileSink {
         ++stored.at(at);
       }
   }
-  bool each_once() const { return std::ranges::all_of(stored, [](int times) { return times == 1; }); }
+  bool each_once() const {
+    return std::ranges::all_of(stored, [](int times) { return times == 1; });
+  }
 };
 
 std::vector<std::int64_t> columns_of(const ShardedSource::Shards& shards) {
@@ -125,7 +137,8 @@ bool within_bound(const CountingSink& c, const Padded& a, const Padded& b, const
     for (std::int64_t j = 0; j < g.n; ++j) {
       double exact = 0, magnitude = 0;
       for (std::int64_t l = 0; l < g.k; ++l) {
-        const double product = double{a(i, l).to_float()} * double{(g.weight_transposed ? b(j, l) : b(l, j)).to_float()};
+        const double product =
+            double{a(i, l).to_float()} * double{(g.weight_transposed ? b(j, l) : b(l, j)).to_float()};
         exact += product;
         magnitude += std::abs(product);
       }
@@ -146,7 +159,8 @@ struct Setup {
 };
 
 Padded weight_of(const Setup& s, Bf16 gap) {
-  return s.shape.weight_transposed ? Padded(s.shape.n, s.shape.k, s.padding, gap, 2) : Padded(s.shape.k, s.shape.n, s.padding, gap, 2);
+  return s.shape.weight_transposed ? Padded(s.shape.n, s.shape.k, s.padding, gap, 2)
+                                   : Padded(s.shape.k, s.shape.n, s.padding, gap, 2);
 }
 
 void check(const GemmProvider& provider, const Setup& s) {
@@ -165,8 +179,10 @@ void check(const GemmProvider& provider, const Setup& s) {
     for (std::size_t p = 0; p < in_order.size(); ++p) in_order[p] = static_cast<int>(p);
     CHECK(source.waits == in_order);
     CHECK(source.worked_before_second_wait);
-    if (run == 0) first = sink.c;
-    else CHECK(sink.c == first);  // the same bits
+    if (run == 0)
+      first = sink.c;
+    else
+      CHECK(sink.c == first);  // the same bits
   }
 }
 
@@ -188,8 +204,18 @@ ShardedSource::Shards even_shards(std::int64_t k, std::int64_t parts) {
 
 TEST_CASE("the host GEMM is right for odd sizes, both weight layouts and padded matrices") {
   for (const bool transposed : {true, false})
-    for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1}, {1, 1, 7}, {5, 1, 3}, {1, 9, 1}, {3, 2, 1}, {17, 33, 65}, {130, 200, 96},
-                                  {64, 256, 128}, {67, 300, 61}, {300, 515, 33}, {2100, 4, 5}, {3, 1100, 4}})
+    for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
+                                  {1, 1, 7},
+                                  {5, 1, 3},
+                                  {1, 9, 1},
+                                  {3, 2, 1},
+                                  {17, 33, 65},
+                                  {130, 200, 96},
+                                  {64, 256, 128},
+                                  {67, 300, 61},
+                                  {300, 515, 33},
+                                  {2100, 4, 5},
+                                  {3, 1100, 4}})
       for (const std::int64_t padding : {0, 5})
         for (const GemmProvider* provider : usable_providers({m, n, k, transposed}))
           check(*provider, {{m, n, k, transposed}, even_shards(k, 1), padding});
@@ -197,11 +223,12 @@ TEST_CASE("the host GEMM is right for odd sizes, both weight layouts and padded 
 
 TEST_CASE("the host GEMM adds up shards of any width and number of segments") {
   for (const bool transposed : {true, false}) {
-    const GemmShape shape{70, 600, 96, transposed};
+    const GemmShape shape{70, 330, 96, transposed};
     const std::vector<ShardedSource::Shards> cases{
-        even_shards(96, 2), even_shards(96, 8),
-        {{{95, 1}}, {{0, 95}}},                                      // uneven, the last columns first
-        {{{32, 32}}, {{64, 32}}, {{0, 32}}},                         // own shard first, then around
+        even_shards(96, 2),
+        even_shards(96, 8),
+        {{{95, 1}}, {{0, 95}}},                                       // uneven, the last columns first
+        {{{32, 32}}, {{64, 32}}, {{0, 32}}},                          // own shard first, then around
         {{{0, 16}, {16, 8}, {48, 8}}, {{24, 24}, {56, 8}, {64, 32}}}  // segments, some adjacent
     };
     for (const auto& shards : cases)
@@ -212,18 +239,34 @@ TEST_CASE("the host GEMM adds up shards of any width and number of segments") {
   }
 }
 
+TEST_CASE("C is cut in even tiles, with a narrow first panel only where there are several shards") {
+  using megaup::ops::gemm_cut;
+  const auto one = gemm_cut({2048, 6144, 4096, true}, 1, false, 2),
+             two = gemm_cut({2048, 6144, 4096, true}, 2, false, 2);
+  CHECK((one.tile_rows == 2048 && one.first_panel == 0 && one.panel == 2048));
+  CHECK((two.tile_rows == 2048 && two.first_panel == 256 && two.panel == 1984));
+  CHECK(gemm_cut({5000, 100, 64, true}, 1, false, 2).tile_rows ==
+        1728);  // three tiles of at most 2048 rows, in steps of 64
+  CHECK(gemm_cut({128, 5120, 2048, true}, 1, true, 2).panel == 512);
+  CHECK((gemm_cut({8, 100, 64, true}, 2, false, 2).first_panel == 100 &&
+         gemm_cut({8, 100, 64, true}, 2, false, 2).panel == 0));
+}
+
 TEST_CASE("the host GEMM multiplies in row chunks with one load of the weight") {
-  const Setup s{{300, 40, 50, true}, even_shards(50, 2), 0};
+  const Setup s{{300, 400, 50, true}, even_shards(50, 2), 0};
   const Padded a(300, 50, 0, kNaN, 1), b = weight_of(s, kNaN);
   for (const GemmProvider* provider : usable_providers(s.shape)) {
-    CAPTURE(provider->name);
     const auto gemm = prepare_host_gemm(provider->name, s.shape, columns_of(s.shards), 1);
-    ShardedSource source(a, s.shards);
-    CountingSink sink(300, 40);
-    gemm->load(b.matrix());
-    for (std::int64_t i = 0; i < 300; i += gemm->row_step()) gemm->multiply(source, i, std::min(gemm->row_step(), 300 - i), sink);
-    CHECK(sink.each_once());
-    CHECK(within_bound(sink, a, b, s.shape));
+    for (const std::int64_t steps : {1, 2, 3}) {
+      CAPTURE(provider->name, steps);
+      const std::int64_t chunk = steps * gemm->row_step();
+      ShardedSource source(a, s.shards);
+      CountingSink sink(300, 400);
+      gemm->load(b.matrix());
+      for (std::int64_t i = 0; i < 300; i += chunk) gemm->multiply(source, i, std::min(chunk, 300 - i), sink);
+      CHECK(sink.each_once());
+      CHECK(within_bound(sink, a, b, s.shape));
+    }
   }
 }
 
@@ -307,10 +350,12 @@ TEST_CASE("the host GEMM on several cores of one rank is right, whatever number 
 
 TEST_CASE("a provider that cannot be used is refused with its reason") {
   using Catch::Matchers::ContainsSubstring;
-  CHECK_THROWS_WITH(prepare_host_gemm("fast", {1, 1, 1, true}, {}, 1), ContainsSubstring("'fast'") && ContainsSubstring("onednn_bf16, "));
+  CHECK_THROWS_WITH(prepare_host_gemm("fast", {1, 1, 1, true}, {}, 1),
+                    ContainsSubstring("'fast'") && ContainsSubstring("onednn_bf16, "));
   CHECK_THROWS_WITH(prepare_host_gemm("onednn_f32_dense", {1, 1, 1, false}, {}, 1), ContainsSubstring("not dense"));
   const std::array<std::int64_t, 2> shards{3, 4};
-  CHECK_THROWS_WITH(prepare_host_gemm("onednn_f32", {1, 1, 8, true}, shards, 1), ContainsSubstring("3 + 4") && ContainsSubstring("k = 8"));
+  CHECK_THROWS_WITH(prepare_host_gemm("onednn_f32", {1, 1, 8, true}, shards, 1),
+                    ContainsSubstring("3 + 4") && ContainsSubstring("k = 8"));
 }
 
 TEST_CASE("the fastest provider is one that can be used") {
@@ -322,7 +367,8 @@ TEST_CASE("the fastest provider is one that can be used") {
 TEST_CASE("rounding to BF16 while storing gives the bits of Bf16::from_float for every upper half and NaN") {
   std::vector<float> values;
   for (std::uint32_t upper = 0; upper < 0x10000; ++upper)
-    for (const std::uint32_t lower : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) values.push_back(std::bit_cast<float>(upper << 16 | lower));
+    for (const std::uint32_t lower : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu})
+      values.push_back(std::bit_cast<float>(upper << 16 | lower));
   std::mt19937 random(1);
   for (int i = 0; i < 100000; ++i) values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
   const auto n = static_cast<std::int64_t>(values.size());
@@ -334,15 +380,18 @@ TEST_CASE("rounding to BF16 while storing gives the bits of Bf16::from_float for
     std::vector<Bf16> row(72, Bf16{0x7777});
     megaup::ops::round_store(row.data() + 1, values.data() + 3, columns);
     for (std::int64_t j = 0; j < 72; ++j) {
-      const Bf16 expected = j >= 1 && j <= columns ? Bf16::from_float(values[static_cast<std::size_t>(2 + j)]) : Bf16{0x7777};
+      const Bf16 expected =
+          j >= 1 && j <= columns ? Bf16::from_float(values[static_cast<std::size_t>(2 + j)]) : Bf16{0x7777};
       CHECK(row[static_cast<std::size_t>(j)] == expected);
     }
   }
 }
 
 TEST_CASE("rounding to BF16 is to nearest, ties to even") {  // case 19
-  const std::array<float, 6> values{1.00390625f, 1.01171875f, 3.4e38f, -1.01171875f, 1.0f + 0x1p-8f + 0x1p-20f, 0x1p-130f};
-  const std::array<float, 6> expected{1.0f, 1.015625f, std::numeric_limits<float>::infinity(), -1.015625f, 1.0078125f, 0x1p-130f};
+  const std::array<float, 6> values{1.00390625f, 1.01171875f, 3.4e38f, -1.01171875f, 1.0f + 0x1p-8f + 0x1p-20f,
+                                    0x1p-130f};
+  const std::array<float, 6> expected{1.0f,       1.015625f,  std::numeric_limits<float>::infinity(),
+                                      -1.015625f, 1.0078125f, 0x1p-130f};
   std::array<Bf16, 6> rounded;
   megaup::ops::round_store(rounded.data(), values.data(), 6);
   for (std::size_t i = 0; i < 6; ++i) CHECK(rounded[i].to_float() == expected[i]);

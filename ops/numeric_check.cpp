@@ -96,8 +96,9 @@ Errors measure(const std::vector<NamedMatrix>& outputs, const std::vector<std::i
         const double got = static_cast<double>(output.matrix.row(rows[i])[j].to_float());
         const double difference = std::abs(got - want);
         errors.squared += difference * difference;
-        const double relative = difference / std::max(std::abs(want), rms);
-        if (relative <= errors.largest) continue;  // so that a NaN is taken, and stays
+        // Infinite for a NaN, so that nothing after it counts as larger.
+        const double relative = std::isfinite(difference) ? difference / std::max(std::abs(want), rms) : kInfinity;
+        if (relative <= errors.largest) continue;
         errors.largest = relative;
         errors.where = fmt::format("{} row {} column {}: got {}, expected {}", output.name, rows[i], j, got, want);
       }
@@ -160,7 +161,6 @@ NumericFinding numeric_finding(const Operands& operands, int set, const std::vec
   // Written so that a NaN on either side fails.
   const bool within = finding.error_frobenius <= bound && finding.error_max <= bound;
   if (!std::isfinite(finding.error_frobenius)) finding.error_frobenius = kInfinity;
-  if (!std::isfinite(finding.error_max)) finding.error_max = kInfinity;
   if (!within && finding.why.empty())
     finding.why = fmt::format("error {:.3g} (Frobenius), {:.3g} (largest element) above the bound {:.3g}; {}", finding.error_frobenius,
                               finding.error_max, bound, errors.where);

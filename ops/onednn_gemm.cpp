@@ -1,16 +1,18 @@
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <limits>
 #include <map>
-#include <numeric>
 #include <type_traits>
 #include <utility>
 
-#include <dnnl.hpp>
 #include <fmt/format.h>
 #include <omp.h>
+#include <dnnl.hpp>
 
 #include <megaup/core/buffer.hpp>
 #include <megaup/core/error.hpp>
+#include <megaup/ops/gemm_cut.hpp>
 #include <megaup/ops/host_gemm.hpp>
 
 /// The host GEMM over oneDNN's matmul.
@@ -23,53 +25,16 @@
 /// still on their way. Every other panel is one product over all of k. docs/decisions/0004 has the measurements behind this.
 namespace megaup::ops {
 
-extern constinit const GemmProvider onednn_bf16_provider, onednn_bf16_dense_provider, onednn_f32_provider, onednn_f32_dense_provider;
+extern constinit const GemmProvider onednn_bf16_provider, onednn_bf16_dense_provider, onednn_f32_provider,
+    onednn_f32_dense_provider;
 
 namespace {
 
 using Dims = dnnl::memory::dims;
 using DataType = dnnl::memory::data_type;
 
-constexpr std::int64_t kMaxTileRows = 2048;
-constexpr std::int64_t kDenseTileRows = 256;
-constexpr std::int64_t kRowStep = 64;
-constexpr std::int64_t kFirstPanel = 256;  // long enough to hide a late peer, short enough not to be felt
-constexpr std::int64_t kMinPanel = 512, kMaxPanel = 2048;  // each product packs its A anew: 2 % of the time at 1024 columns
-constexpr std::int64_t kCacheLine = 64;
-
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
-/// Steps of equal length, at most `longest`, rounded up to `multiple`.
-constexpr std::int64_t even_step(std::int64_t total, std::int64_t longest, std::int64_t multiple) {
-  const std::int64_t parts = (total + longest - 1) / longest;
-  return parts <= 1 ? total : round_up((total + parts - 1) / parts, multiple);
-}
-
-/// What is allocated and how C is cut, from the shape alone.
-struct Cut {
-  std::int64_t tile_rows, row_step, first_panel, panel;
-  std::int64_t lda;     ///< of the A tile
-  std::int64_t ldb;     ///< of the widened weight
-  std::int64_t widened;  ///< elements of the widened weight
-  std::int64_t acc_columns() const { return std::max(first_panel, panel); }
-};
-
-template <class T>
-Cut cut(const GemmShape& g, std::size_t shards, bool dense) {
-  // One cache line more than needed: rows that are a multiple of 4096 bytes apart would share few cache sets.
-  const auto padded = [](std::int64_t columns) {
-    constexpr std::int64_t line = kCacheLine / static_cast<std::int64_t>(sizeof(T));
-    return round_up(columns, line) + line;
-  };
-  Cut c{};
-  c.tile_rows = dense ? std::min(g.m, kDenseTileRows) : even_step(g.m, kMaxTileRows, kRowStep);
-  c.row_step = dense ? c.tile_rows : std::min(g.m, kRowStep);
-  c.first_panel = shards > 1 ? std::min(g.n, kFirstPanel) : 0;
-  c.panel = even_step(g.n - c.first_panel, std::clamp(c.tile_rows, kMinPanel, kMaxPanel), kRowStep);
-  c.lda = dense ? g.k : padded(g.k);
-  c.ldb = !g.weight_transposed ? padded(g.n) : c.lda;
-  c.widened = std::is_same_v<T, float> ? (g.weight_transposed ? g.n : g.k) * c.ldb : 0;
-  return c;
-}
+constexpr std::int64_t kPackedBytes =
+    6'000'000;  // oneDNN 2.6's gemm:jit packs into memory of its own: 4 to 6.5 MB, measured
 
 /// For the calling thread alone and for its own lifetime: OpenMP keeps this number for each thread that asks.
 class ThreadCount {
@@ -85,11 +50,13 @@ class ThreadCount {
 
 template <class T>
 dnnl::memory::desc matrix_desc(std::int64_t rows, std::int64_t columns, std::int64_t ld, bool transposed = false) {
-  return {Dims{rows, columns}, std::is_same_v<T, float> ? DataType::f32 : DataType::bf16, transposed ? Dims{1, ld} : Dims{ld, 1}};
+  return {Dims{rows, columns}, std::is_same_v<T, float> ? DataType::f32 : DataType::bf16,
+          transposed ? Dims{1, ld} : Dims{ld, 1}};
 }
 
-dnnl::matmul::primitive_desc plan_matmul(const dnnl::engine& engine, const dnnl::memory::desc& a, const dnnl::memory::desc& b,
-                                         const dnnl::memory::desc& c, const dnnl::primitive_attr& attributes) {
+dnnl::matmul::primitive_desc plan_matmul(const dnnl::engine& engine, const dnnl::memory::desc& a,
+                                         const dnnl::memory::desc& b, const dnnl::memory::desc& c,
+                                         const dnnl::primitive_attr& attributes) {
 #if DNNL_VERSION_MAJOR >= 3
   return {engine, a, b, c, attributes};
 #else
@@ -126,7 +93,8 @@ class AnyShape {
     const dnnl::memory am(matrix_desc<T>(g.m, g.k, a.ld), engine_, const_cast<T*>(a.data));
     const dnnl::memory bm(matrix_desc<T>(g.k, g.n, b.ld, transposed_), engine_, const_cast<T*>(b.data));
     const dnnl::memory cm(matrix_desc<float>(g.m, g.n, g.n), engine_, c);
-    (accumulate ? accumulate_ : overwrite_).execute(stream, {{DNNL_ARG_SRC, am}, {DNNL_ARG_WEIGHTS, bm}, {DNNL_ARG_DST, cm}});
+    (accumulate ? accumulate_ : overwrite_)
+        .execute(stream, {{DNNL_ARG_SRC, am}, {DNNL_ARG_WEIGHTS, bm}, {DNNL_ARG_DST, cm}});
     stream.wait();
   }
   const std::string& implementation() const { return implementation_; }
@@ -142,21 +110,30 @@ class AnyShape {
 template <class T>
 class DenseShapes {
  public:
-  DenseShapes(const dnnl::engine& engine, const GemmShape& g, const Cut& cut) : engine_(engine), k_(g.k) {
-    for (const std::int64_t rows : {cut.tile_rows, g.m % cut.tile_rows})
+  DenseShapes(const dnnl::engine& engine, const GemmShape& g, const GemmCut& cut) : engine_(engine), k_(g.k) {
+    for (const std::int64_t rows : {cut.tile_rows, 2 * cut.row_step, cut.row_step, g.m % cut.row_step})
       for (const std::int64_t columns : {cut.panel, cut.panel ? (g.n - cut.first_panel) % cut.panel : 0})
-        if (rows && columns) add(rows, columns);
+        if (rows > 0 && rows <= cut.tile_rows && columns > 0) add(rows, columns);
   }
   void allocate() { scratch_ = core::Buffer(scratch_bytes_); }
 
   void run(dnnl::stream& stream, std::int64_t rows, std::int64_t columns, const T* a, const T* b, float* c) {
     const auto& [plan, product] = products_.at({rows, columns});
-    const dnnl::memory am(plan.src_desc(), engine_, const_cast<T*>(a)), bm(plan.weights_desc(), engine_, const_cast<T*>(b));
+    const dnnl::memory am(plan.src_desc(), engine_, const_cast<T*>(a)),
+        bm(plan.weights_desc(), engine_, const_cast<T*>(b));
     const dnnl::memory cm(plan.dst_desc(), engine_, c), scratch(plan.scratchpad_desc(), engine_, scratch_.as<void>());
-    product.execute(stream, {{DNNL_ARG_SRC, am}, {DNNL_ARG_WEIGHTS, bm}, {DNNL_ARG_DST, cm}, {DNNL_ARG_SCRATCHPAD, scratch}});
+    product.execute(stream,
+                    {{DNNL_ARG_SRC, am}, {DNNL_ARG_WEIGHTS, bm}, {DNNL_ARG_DST, cm}, {DNNL_ARG_SCRATCHPAD, scratch}});
     stream.wait();
   }
-  std::string implementation() const { return products_.empty() ? "" : products_.begin()->second.first.impl_info_str(); }
+  /// Rows of the next tile of a chunk of which `rows` are left.
+  std::int64_t tile_rows(std::int64_t rows) const {
+    const auto larger = products_.upper_bound({rows, std::numeric_limits<std::int64_t>::max()});
+    return larger == products_.begin() ? rows : std::prev(larger)->first.first;
+  }
+  std::string implementation() const {
+    return products_.empty() ? "" : products_.begin()->second.first.impl_info_str();
+  }
   std::int64_t scratch_bytes() const { return static_cast<std::int64_t>(scratch_bytes_); }
 
  private:
@@ -176,7 +153,9 @@ class DenseShapes {
   core::Buffer scratch_;
 };
 
-void convert(core::Bf16* to, const core::Bf16* from, std::int64_t n) { std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof *to); }
+void convert(core::Bf16* to, const core::Bf16* from, std::int64_t n) {
+  std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof *to);
+}
 void convert(float* to, const core::Bf16* from, std::int64_t n) {
   for (std::int64_t j = 0; j < n; ++j) to[j] = from[j].to_float();
 }
@@ -185,13 +164,18 @@ template <class T>
 class OnednnGemm final : public HostGemm {
  public:
   OnednnGemm(std::string_view name, const GemmShape& shape, std::size_t shards, int threads, bool dense)
-      : name_(name), shape_(shape), cut_(cut<T>(shape, shards, dense)), shards_(shards), threads_(threads), any_shape_(engine_, shape.weight_transposed) {
+      : name_(name),
+        shape_(shape),
+        cut_(gemm_cut(shape, shards, dense, sizeof(T))),
+        shards_(shards),
+        threads_(threads),
+        any_shape_(engine_, shape.weight_transposed) {
     if (dense) {
       dense_ = std::make_unique<DenseShapes<T>>(engine_, shape, cut_);
       dense_->allocate();
     }
     a_ = core::Buffer(bytes(cut_.tile_rows * cut_.lda));
-    widened_ = core::Buffer(bytes(cut_.widened));
+    if constexpr (std::is_same_v<T, float>) widened_ = core::Buffer(bytes(cut_.weight_elements));
     acc_ = core::Buffer(static_cast<std::size_t>(cut_.tile_rows * cut_.acc_columns()) * sizeof(float));
   }
 
@@ -208,8 +192,9 @@ class OnednnGemm final : public HostGemm {
 
   void multiply(RowSource& a, std::int64_t i0, std::int64_t n_rows, TileSink& c) override {
     const ThreadCount cores(threads_);
-    for (std::int64_t i = i0; i < i0 + n_rows; i += cut_.tile_rows) {
-      const std::int64_t rows = std::min(cut_.tile_rows, i0 + n_rows - i);
+    for (std::int64_t i = i0, rows = 0; i < i0 + n_rows; i += rows) {
+      rows = std::min(cut_.tile_rows, i0 + n_rows - i);
+      if (dense_) rows = dense_->tile_rows(rows);
       for (int shard = 0; shard < static_cast<int>(shards_); ++shard) {
         if (i == i0) a.wait(shard);
         gather(a, shard, i, rows);
@@ -227,8 +212,9 @@ class OnednnGemm final : public HostGemm {
   std::int64_t rows() const override { return shape_.m; }
   std::int64_t row_step() const override { return cut_.row_step; }
   std::string describe() const override {
-    return fmt::format("{}: oneDNN {}.{}.{} {}, tiles of {} x {}", name_, DNNL_VERSION_MAJOR, DNNL_VERSION_MINOR, DNNL_VERSION_PATCH,
-                       dense_ ? dense_->implementation() : any_shape_.implementation(), cut_.tile_rows, cut_.panel);
+    return fmt::format("{}: oneDNN {}.{}.{} {}, tiles of {} x {}", name_, DNNL_VERSION_MAJOR, DNNL_VERSION_MINOR,
+                       DNNL_VERSION_PATCH, dense_ ? dense_->implementation() : any_shape_.implementation(),
+                       cut_.tile_rows, cut_.panel);
   }
 
  private:
@@ -254,7 +240,8 @@ class OnednnGemm final : public HostGemm {
       for (; s < segments.size() && segments[s].k0 == end; ++s) end += segments[s].columns;
       const View<T> a{a_.as<T>() + k0, cut_.lda};
       const View<T> b{weight_.data + (shape_.weight_transposed ? k0 : k0 * weight_.ld), weight_.ld};
-      any_shape_.run(stream_, {rows, cut_.first_panel, end - k0, shape_.weight_transposed}, a, b, acc_.as<float>(), accumulate);
+      any_shape_.run(stream_, {rows, cut_.first_panel, end - k0, shape_.weight_transposed}, a, b, acc_.as<float>(),
+                     accumulate);
     }
   }
 
@@ -264,20 +251,22 @@ class OnednnGemm final : public HostGemm {
     if (dense_ && weight_.ld == shape_.k)
       dense_->run(stream_, rows, columns, a_.as<T>(), b, acc_.as<float>());
     else
-      any_shape_.run(stream_, {rows, columns, shape_.k, shape_.weight_transposed}, {a_.as<T>(), cut_.lda}, {b, weight_.ld}, acc_.as<float>(), false);
+      any_shape_.run(stream_, {rows, columns, shape_.k, shape_.weight_transposed}, {a_.as<T>(), cut_.lda},
+                     {b, weight_.ld}, acc_.as<float>(), false);
   }
 
   void store(TileSink& c, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns) {
     const float* acc = acc_.as<float>();
     if (threads_ == 1) return c.store(i0, rows, j0, columns, acc, columns);
+    constexpr std::int64_t kStoreRows = 64;
 #pragma omp parallel for num_threads(threads_)
-    for (std::int64_t i = 0; i < rows; i += kRowStep)
-      c.store(i0 + i, std::min(kRowStep, rows - i), j0, columns, acc + i * columns, columns);
+    for (std::int64_t i = 0; i < rows; i += kStoreRows)
+      c.store(i0 + i, std::min(kStoreRows, rows - i), j0, columns, acc + i * columns, columns);
   }
 
   std::string_view name_;
   GemmShape shape_;
-  Cut cut_;
+  GemmCut cut_;
   std::size_t shards_;
   int threads_;
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
@@ -288,14 +277,27 @@ class OnednnGemm final : public HostGemm {
   View<T> weight_{};
 };
 
+/// Why oneDNN cannot multiply this type well here. Asked for many cells of a plan, so found out once.
+template <class T>
+const core::Reason& unsupported() {
+  static const core::Reason reason = []() -> core::Reason {
+    try {
+      const AnyShape<T> product(dnnl::engine(dnnl::engine::kind::cpu, 0), true);
+      if (!product.implementation().starts_with("ref")) return {};
+      return fmt::format("oneDNN has only slow reference loops ({}) for its type on this processor",
+                         product.implementation());
+    } catch (const dnnl::error& error) {
+      return fmt::format("oneDNN does not multiply its type on this processor: {}", error.what());
+    }
+  }();
+  return reason;
+}
+
 template <class T>
 core::Reason infeasible(const GemmShape& shape, bool dense) {
   if (dense && !shape.weight_transposed)
     return "the panels of a weight [k, n] are not dense: use the provider of that name without _dense";
-  const AnyShape<T> product(dnnl::engine(dnnl::engine::kind::cpu, 0), shape.weight_transposed);
-  if (product.implementation().starts_with("ref"))
-    return fmt::format("oneDNN has only its slow reference loops ({}) for this type on this processor", product.implementation());
-  return {};
+  return unsupported<T>();
 }
 
 /// Turns what oneDNN throws into an error that says what was asked for.
@@ -304,60 +306,55 @@ auto checked(std::string_view name, const GemmShape& g, F&& f) {
   try {
     return f();
   } catch (const dnnl::error& error) {
-    throw core::Error(core::ErrorKind::environment,
-                      fmt::format("GEMM provider {} cannot prepare m {}, n {}, k {} on this processor: oneDNN says \"{}\"", name, g.m, g.n, g.k,
-                                  error.what()));
+    throw core::Error(
+        core::ErrorKind::environment,
+        fmt::format("GEMM provider {} cannot prepare m {}, n {}, k {} on this processor: oneDNN says \"{}\"", name, g.m,
+                    g.n, g.k, error.what()));
   }
 }
 
-template <class T>
-std::unique_ptr<HostGemm> prepare(std::string_view name, const GemmShape& shape, std::size_t shards, int threads, bool dense) {
+template <class T, bool dense>
+constexpr std::string_view kName = std::is_same_v<T, float> ? (dense ? "onednn_f32_dense" : "onednn_f32")
+                                                            : (dense ? "onednn_bf16_dense" : "onednn_bf16");
+
+template <class T, bool dense>
+std::unique_ptr<HostGemm> prepare(const GemmShape& g, std::span<const std::int64_t> shards, int threads) {
   const ThreadCount cores(threads);  // oneDNN plans for the number of threads that it finds now
-  return checked(name, shape, [&] { return std::make_unique<OnednnGemm<T>>(name, shape, shards, threads, dense); });
+  constexpr std::string_view name = kName<T, dense>;
+  return checked(name, g, [&] { return std::make_unique<OnednnGemm<T>>(name, g, shards.size(), threads, dense); });
 }
 
-template <class T>
-std::int64_t workspace_bytes(std::string_view name, const GemmShape& shape, std::size_t shards, bool dense) {
-  const Cut c = cut<T>(shape, shards, dense);
-  std::int64_t bytes = (c.tile_rows * c.lda + c.widened) * static_cast<std::int64_t>(sizeof(T)) +
-                       c.tile_rows * c.acc_columns() * static_cast<std::int64_t>(sizeof(float));
-  if (dense) {
-    const ThreadCount cores(1);
-    bytes += checked(name, shape, [&] { return DenseShapes<T>(dnnl::engine(dnnl::engine::kind::cpu, 0), shape, c).scratch_bytes(); });
-  }
-  return bytes;
+template <class T, bool dense>
+std::int64_t workspace_bytes(const GemmShape& g, std::span<const std::int64_t> shards) {
+  if (infeasible<T>(g, dense)) return 0;
+  const GemmCut cut = gemm_cut(g, shards.size(), dense, sizeof(T));
+  const std::int64_t bytes = (cut.tile_rows * cut.lda + (std::is_same_v<T, float> ? cut.weight_elements : 0)) *
+                                 static_cast<std::int64_t>(sizeof(T)) +
+                             cut.tile_rows * cut.acc_columns() * static_cast<std::int64_t>(sizeof(float));
+  if (!dense) return bytes + kPackedBytes;
+  const ThreadCount cores(1);
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return bytes + checked(kName<T, dense>, g, [&] { return DenseShapes<T>(engine, g, cut).scratch_bytes(); });
 }
 
-using Shards = std::span<const std::int64_t>;
+template <class T, bool dense>
+constexpr GemmProvider row(std::string_view doc) {
+  return {.name = kName<T, dense>,
+          .doc = doc,
+          .infeasible = [](const GemmShape& g) { return infeasible<T>(g, dense); },
+          .prepare = prepare<T, dense>,
+          .workspace_bytes = workspace_bytes<T, dense>};
+}
 
 }  // namespace
 
-constinit const GemmProvider onednn_bf16_provider{
-    .name = "onednn_bf16",
-    .doc = "BF16 operands, shapes given at run time: the weight is read where it lies",
-    .infeasible = [](const GemmShape& g) { return infeasible<core::Bf16>(g, false); },
-    .prepare = [](const GemmShape& g, Shards s, int threads) { return prepare<core::Bf16>("onednn_bf16", g, s.size(), threads, false); },
-    .workspace_bytes = [](const GemmShape& g, Shards s) { return workspace_bytes<core::Bf16>("onednn_bf16", g, s.size(), false); }};
-
-constinit const GemmProvider onednn_bf16_dense_provider{
-    .name = "onednn_bf16_dense",
-    .doc = "BF16 operands, one plan a tile shape; for few rows and a weight [n, k] without padding (with padding: as onednn_bf16)",
-    .infeasible = [](const GemmShape& g) { return infeasible<core::Bf16>(g, true); },
-    .prepare = [](const GemmShape& g, Shards s, int threads) { return prepare<core::Bf16>("onednn_bf16_dense", g, s.size(), threads, true); },
-    .workspace_bytes = [](const GemmShape& g, Shards s) { return workspace_bytes<core::Bf16>("onednn_bf16_dense", g, s.size(), true); }};
-
-constinit const GemmProvider onednn_f32_provider{
-    .name = "onednn_f32",
-    .doc = "operands widened to FP32, shapes given at run time; for processors whose FP32 rate is above their BF16 rate",
-    .infeasible = [](const GemmShape& g) { return infeasible<float>(g, false); },
-    .prepare = [](const GemmShape& g, Shards s, int threads) { return prepare<float>("onednn_f32", g, s.size(), threads, false); },
-    .workspace_bytes = [](const GemmShape& g, Shards s) { return workspace_bytes<float>("onednn_f32", g, s.size(), false); }};
-
-constinit const GemmProvider onednn_f32_dense_provider{
-    .name = "onednn_f32_dense",
-    .doc = "operands widened to FP32, one plan a tile shape; for few rows and a weight [n, k]",
-    .infeasible = [](const GemmShape& g) { return infeasible<float>(g, true); },
-    .prepare = [](const GemmShape& g, Shards s, int threads) { return prepare<float>("onednn_f32_dense", g, s.size(), threads, true); },
-    .workspace_bytes = [](const GemmShape& g, Shards s) { return workspace_bytes<float>("onednn_f32_dense", g, s.size(), true); }};
+constinit const GemmProvider onednn_bf16_provider =
+    row<core::Bf16, false>("BF16 operands, shapes given at run time; the weight is read where it lies");
+constinit const GemmProvider onednn_bf16_dense_provider = row<core::Bf16, true>(
+    "BF16 operands, one plan a tile shape: for few rows and a weight [n, k]; if that is padded, as onednn_bf16");
+constinit const GemmProvider onednn_f32_provider = row<float, false>(
+    "operands widened to FP32, shapes given at run time: for processors that do FP32 faster than BF16");
+constinit const GemmProvider onednn_f32_dense_provider =
+    row<float, true>("operands widened to FP32, one plan a tile shape: for few rows and a weight [n, k]");
 
 }  // namespace megaup::ops

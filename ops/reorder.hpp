@@ -39,6 +39,10 @@ class Reorder {
   void slabs_to_wide(core::Bf16Matrix wide, const core::Bf16* slabs, RowRange rows) const;
 
  private:
+  /// A run of the wide matrix and the peer whose slab it goes to or comes from; in the order of the wide columns.
+  struct PeerRun {
+    std::int64_t wide, peer, slab, columns;
+  };
   /// Columns that several ranks contribute to: the copies of one KV head.
   struct SumRun {
     std::int64_t wide, slab, columns, rank, copies;
@@ -47,8 +51,8 @@ class Reorder {
   core::TokenLayout tokens_;
   int threads_;
   std::int64_t slab_columns_;
-  std::vector<std::vector<WideRun>> to_peer_;    // by destination, all of its columns
-  std::vector<std::vector<WideRun>> from_peer_;  // by source, without those that are added
+  std::vector<PeerRun> to_peers_;    // a replicated head goes to several
+  std::vector<PeerRun> from_peers_;  // without columns that are added
   std::vector<SumRun> sums_;
   std::vector<TensorRun> tensor_runs_;
 };

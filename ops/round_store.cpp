@@ -11,10 +11,13 @@ inline __attribute__((always_inline)) void round_loop(core::Bf16* to, const floa
 }
 
 #ifdef __x86_64__
-__attribute__((target("avx512f,avx512bw,avx512vl"))) void round_avx512(core::Bf16* to, const float* from, std::int64_t columns) {
+__attribute__((target("avx512f,avx512bw,avx512vl"))) void round_avx512(core::Bf16* to, const float* from,
+                                                                       std::int64_t columns) {
   round_loop(to, from, columns);
 }
-__attribute__((target("avx2"))) void round_avx2(core::Bf16* to, const float* from, std::int64_t columns) { round_loop(to, from, columns); }
+__attribute__((target("avx2"))) void round_avx2(core::Bf16* to, const float* from, std::int64_t columns) {
+  round_loop(to, from, columns);
+}
 
 auto best_loop() {
   if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) return round_avx512;

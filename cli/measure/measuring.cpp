@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -25,6 +26,7 @@ using namespace std::chrono_literals;
 
 /// mpirun kills what still lives a second after SIGTERM; alone we may end the observation in hand.
 constexpr auto kGraceAlone = 3000ms, kGraceUnderLauncher = 200ms;
+constexpr auto kRootWrites = 5000ms;
 
 const char* variable(const char* name) { return std::getenv(name); }
 
@@ -90,6 +92,8 @@ int measure(const MeasureRequest& request) {
   stop.watch(backend.launcher_ranks() > 0 ? kGraceUnderLauncher : kGraceAlone, [&] {
     if (run.write_unfinished())
       fmt::print(stderr, "megaup: finished cells are in {}: `megaup resume {}` goes on\n", request.output.string(), request.output.string());
+    else
+      std::this_thread::sleep_for(kRootWrites);  // a launcher kills all processes when the first one ends: let it be the root
   });
   try {
     const auto outcome = run.run(stop.requested());

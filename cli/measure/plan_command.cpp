@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <megaup/cli/arguments.hpp>
 #include <megaup/cli/command.hpp>
@@ -11,16 +11,20 @@ namespace megaup::cli {
 namespace {
 
 int run(int argc, char** argv) {
-  CLI::App app{"Show what a spec would measure: cells, refused cells and why, order, memory, time. Nothing is allocated."};
+  CLI::App app{
+      "Show what a spec would measure: cells, refused cells and why, order, memory, time. Nothing is allocated."};
   std::string spec, format = "table";
   experiments::PlanOptions options{.version = core::version()};
   double gflops = 100;
   app.add_option("SPEC", spec, "a spec file, or the name of a shipped one (quickstart, reference-56, ...)")->required();
   app.add_option("--format", format, "table or json")->check(CLI::IsMember({"table", "json"}));
-  app.add_option("--world", options.world, "plan for this many processes of mpirun or srun; 0: ranks are made as needed")
+  app.add_option("--world", options.world,
+                 "plan for this many processes of mpirun or srun; 0: ranks are made as needed")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}));
-  app.add_option("--limit", options.cell_limit, "refuse specs with more cells")->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000'000}));
-  app.add_option("--gflops", gflops, "rate of the whole machine, from which the time is estimated")->check(CLI::Range(1e-3, 1e9));
+  app.add_option("--limit", options.cell_limit, "refuse specs with more cells")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000'000}));
+  app.add_option("--gflops", gflops, "rate of the whole machine, from which the time is estimated")
+      ->check(CLI::Range(1e-3, 1e9));
   if (const auto status = parse_arguments(app, argc, argv)) return *status;
 
   const KnownTables known;

@@ -30,6 +30,7 @@ int resume(int argc, char** argv) {
     if (cell.status != "measured" && cell.status != "refused")
       throw core::Error(core::ErrorKind::usage, fmt::format("{}: cell {} is {}, but the folder of finished cells ({}) is gone: run the spec again with --force",
                                                             request.output.string(), cell.id, cell.status, store.folder().string()));
+  store.remove();  // what a kill between the merge and the tidying up has left
   fmt::print(stderr, "megaup: {}: all {} cells are measured, nothing to resume\n", request.output.string(), record.cells.size());
   return 0;
 }

@@ -16,7 +16,8 @@ namespace megaup::comm::mpi {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// How long a rank that failed hopes that all the others end by themselves (they saw the same error) before it tears them out of their waits.
+// How long a rank that failed hopes that all the others end by themselves (they saw the same error) before it tears
+// them out of their waits.
 constexpr auto kHope = std::chrono::seconds(1);
 // How long a torn rank leaves the word to the rank that failed first.
 constexpr auto kPolite = std::chrono::seconds(5);

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -21,7 +22,8 @@ namespace {
 
 const char* environment(const char* name) { return std::getenv(name); }
 
-/// Ranks that were made before MPI_Init. PMIx names no world size, so a Slurm step is believed only when PMIx is there to join its tasks.
+/// Ranks that were made before MPI_Init. PMIx names no world size, so a Slurm step is believed only when PMIx is there
+/// to join its tasks.
 int launcher_ranks() {
   if (const auto started = mpi_tasks(environment)) return started->tasks;
   if (std::getenv("PMIX_RANK") != nullptr)
@@ -54,9 +56,24 @@ std::optional<core::Error> run(Job& job, const std::shared_ptr<Group>& world, co
   return std::nullopt;
 }
 
+/// A rank that could not join has no other way to end its peers, which wait for it inside MPI.
+[[noreturn]] void end_without_job(const core::Error& cause) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  print_cause(cause.what(), rank);
+  MPI_Abort(MPI_COMM_WORLD, core::exit_status(cause.kind()));
+  std::_Exit(core::exit_status(cause.kind()));
+}
+
 void launch(const LaunchOptions& options, const std::function<void(Communicator&)>& body) {
   Session session;
-  Job job(options);
+  std::optional<Job> joined;
+  try {
+    joined.emplace(options);
+  } catch (...) {
+    end_without_job(current_cause(-1));
+  }
+  Job& job = *joined;
   auto world = std::make_shared<Group>();
   world->comm = job.world();
   world->launch_ranks.resize(static_cast<std::size_t>(job.size()));

@@ -1,13 +1,12 @@
 #include <megaup/comm/mpi/detail/mpi_communicator.hpp>
 
-#include <algorithm>
 #include <climits>
-#include <set>
 
 #include <fmt/format.h>
 
 #include <megaup/comm/mpi/detail/alltoall_exchange.hpp>
 #include <megaup/comm/mpi/detail/call.hpp>
+#include <megaup/comm/mpi/detail/placement.hpp>
 #include <megaup/comm/mpi/detail/shared_window.hpp>
 #include <megaup/comm/pulled_exchange.hpp>
 
@@ -87,27 +86,13 @@ std::unique_ptr<PeerMemory> MpiCommunicator::do_peer_memory(std::size_t bytes, s
   return std::make_unique<MappedPeerMemory>(bytes, flags, std::move(map), rank(), job_.rules());
 }
 
-core::Reason MpiCommunicator::do_no_peer_memory() const {
-  const Placement here = do_placement();
-  if (here.nodes == 1) return std::nullopt;
-  return fmt::format(
-      "ranks are on {} nodes: shared memory reaches the ranks of one node only; put all ranks of a group on one node",
-      here.nodes);
-}
+core::Reason MpiCommunicator::do_no_peer_memory() const { return apart(do_placement()); }
 
 Placement MpiCommunicator::do_placement() const {
-  const auto node_of = [&](int r) {
-    return job_.nodes()[static_cast<std::size_t>(group_->launch_ranks[static_cast<std::size_t>(r)])];
-  };
-  Placement here{.rank_on_node = 0, .ranks_on_node = 0, .nodes = 0};
-  std::set<int> nodes;
-  for (int r = 0; r < size(); ++r) {
-    nodes.insert(node_of(r));
-    if (node_of(r) != node_of(rank())) continue;
-    ++here.ranks_on_node;
-    if (r < rank()) ++here.rank_on_node;
-  }
-  here.nodes = static_cast<int>(nodes.size());
+  std::vector<int> nodes;
+  for (const int r : group_->launch_ranks) nodes.push_back(job_.nodes()[static_cast<std::size_t>(r)]);
+  Placement here = place(nodes, rank());
+  here.oversubscribed = job_.rules().crowded;
   return here;
 }
 

@@ -3,11 +3,13 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <megaup/comm/backend.hpp>
 #include <megaup/comm/communicator.hpp>
 #include <megaup/comm/mpi/detail/alltoall_exchange.hpp>
 #include <megaup/comm/mpi/detail/notice.hpp>
+#include <megaup/comm/mpi/detail/placement.hpp>
 
 namespace megaup::comm::mpi {
 namespace {
@@ -56,6 +58,20 @@ TEST_CASE("blocks beyond MPI's int counts have the right size and layout") {
   CHECK(std::string(to.begin(), to.end()) == std::string(bytes, 'x') + ".");
   Block freed = block;
   if (freed.type != MPI_BYTE) MPI_Type_free(&freed.type);
+}
+
+TEST_CASE("ranks are counted on their own node, and ranks on several nodes have a reason to share no memory") {
+  const std::vector<int> cyclic = {0, 1, 0, 1};
+  const std::vector<int> on_node = {0, 0, 1, 1};
+  for (int rank = 0; rank < 4; ++rank) {
+    const Placement here = place(cyclic, rank);
+    CHECK(here.rank_on_node == on_node[static_cast<std::size_t>(rank)]);
+    CHECK(here.ranks_on_node == 2);
+    REQUIRE(apart(here));
+    CHECK_THAT(*apart(here), Catch::Matchers::ContainsSubstring("ranks are on 2 nodes"));
+  }
+  CHECK(place({5, 5, 0}, 2).ranks_on_node == 1);
+  CHECK_FALSE(apart(place({3, 3, 3}, 1)));
 }
 
 TEST_CASE("the first claim of a notice is its cause, cut to the text's length") {

@@ -44,7 +44,8 @@ PeerMap share_window(Job& job, Group& group, int rank, std::size_t bytes, std::s
     check(MPI_Win_free(&owned), "MPI_Win_free");
   });
 
-  // A window promises no page boundary. Each rank finds its own and tells it, because others may have the window at other addresses.
+  // A window promises no page boundary. Each rank finds its own and tells it, because others may have the window at
+  // other addresses.
   const std::size_t shift =
       whole_pages(reinterpret_cast<std::uintptr_t>(mine)) - reinterpret_cast<std::uintptr_t>(mine);
   std::memset(mine, 0, flag_bytes + whole_pages(bytes) + kPage);

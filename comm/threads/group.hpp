@@ -25,14 +25,16 @@ struct Group {
   std::vector<Seat> seats;
 };
 
-/// One rank's side of a group: its meetings with the others. Every wait of this backend but those on peer memory is here.
+/// One rank's side of a group: its meetings with the others. Every wait of this backend but those on peer memory is
+/// here.
 class Member {
  public:
   Member(World& world, std::shared_ptr<Group> group, int rank);
 
   const Group& group() const { return *group_; }
   const WaitRules& rules() const { return rules_; }
-  /// Barrier; returns whether any rank voted true. When patience runs out the launch is ended: the ranks no longer agree on what is next.
+  /// Barrier; returns whether any rank voted true. When patience runs out the launch is ended: the ranks no longer
+  /// agree on what is next.
   bool meet(bool vote = false);
   /// Copies every rank's bytes to `all`, in rank order. Throws Error{cell} on the ranks that see another size.
   void gather(std::span<const std::byte> mine, std::span<std::byte> all);

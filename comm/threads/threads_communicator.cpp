@@ -9,7 +9,8 @@
 namespace megaup::comm::threads {
 namespace {
 
-/// Memory of all ranks of a group. It lives until the last rank lets go of it, so that a rank may leave while a peer still copies.
+/// Memory of all ranks of a group. It lives until the last rank lets go of it, so that a rank may leave while a peer
+/// still copies.
 struct Block {
   explicit Block(std::size_t P) : data(P), flags(P) {}
   std::vector<core::Buffer> data, flags;

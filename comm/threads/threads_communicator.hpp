@@ -21,7 +21,7 @@ class ThreadsCommunicator final : public Communicator {
   std::unique_ptr<Exchange> do_exchange(const ExchangeShape& shape) override;
   std::unique_ptr<PeerMemory> do_peer_memory(std::size_t bytes, std::size_t flags) override;
   core::Reason do_no_peer_memory() const override { return std::nullopt; }
-  Placement do_placement() const override { return {rank(), size(), 1}; }
+  Placement do_placement() const override { return {rank(), size(), 1, member_.rules().crowded}; }
   void do_abort(const core::Error& cause) noexcept override { world_.abort(cause, member_.rules().rank); }
 
   World& world_;

@@ -68,13 +68,15 @@ TEST_CASE("each rank has one core of its own when there are enough, and the call
   const auto body = [&](Communicator& c) {
     const std::lock_guard lock(mutex);
     seen[static_cast<std::size_t>(c.rank())] = allowed_cores();
+    if (c.placement().oversubscribed) throw std::runtime_error("there is a core for every rank");
   };
   select_backend("threads").launch({.ranks = ranks}, body);
   for (std::size_t r = 0; r < seen.size(); ++r) CHECK(seen[r] == std::vector<int>{before[r]});
   select_backend("threads").launch({.ranks = ranks, .pin = false}, body);
   for (const auto& cores : seen) CHECK(cores == before);
-  select_backend("threads").launch({.ranks = static_cast<int>(before.size()) + 1}, [&](Communicator&) {
+  select_backend("threads").launch({.ranks = static_cast<int>(before.size()) + 1}, [&](Communicator& c) {
     if (allowed_cores() != before) throw std::runtime_error("more ranks than cores: none may be pinned");
+    if (!c.placement().oversubscribed) throw std::runtime_error("more ranks than cores: placement must say so");
   });
   CHECK(allowed_cores() == before);
 }

@@ -1,4 +1,5 @@
-// One launch that goes wrong in a chosen way: failing_launch BACKEND RANKS SCENARIO [LAUNCHES]. failing_launch_test.py judges how it ends.
+// One launch that goes wrong in a chosen way: failing_launch BACKEND RANKS SCENARIO [LAUNCHES]. failing_launch_test.py
+// judges how it ends.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -44,7 +45,7 @@ const std::map<std::string, void (*)(Communicator&)> kScenarios{
     {"throws_while_others_compute",
      [](Communicator& c) {
        if (c.rank() == 1) throw std::runtime_error("a foreign exception");
-       for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4);
+       for (const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2500);
             std::chrono::steady_clock::now() < end;) {
        }
        c.barrier();
@@ -65,13 +66,13 @@ const std::map<std::string, void (*)(Communicator&)> kScenarios{
      }},
     {"rank_1_never_comes",
      [](Communicator& c) {
-       if (c.rank() == 1) sleep_s(4);
+       if (c.rank() == 1) sleep_s(2.5);
        c.barrier();
      }},
     {"rank_1_never_exchanges",
      [](Communicator& c) {
        auto exchange = c.exchange({.bytes_per_peer = 8, .slots = 1});
-       if (c.rank() == 1) sleep_s(4);
+       if (c.rank() == 1) sleep_s(2.5);
        exchange->start(0);
        exchange->finish(0);
      }},

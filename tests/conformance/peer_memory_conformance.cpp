@@ -26,8 +26,8 @@ TEST_CASE("peer memory is zero, begins on a page, and is the same on every rank"
   });
 }
 
-/// Every rank writes a block into every peer's memory each epoch. Flag r says that rank r's block is there, flag P + r that rank r has read
-/// what this rank gave it, so that it may be overwritten.
+/// Every rank writes a block into every peer's memory each epoch. Flag r says that rank r's block is there, flag P + r
+/// that rank r has read what this rank gave it, so that it may be overwritten.
 TEST_CASE("what was written before a signal is seen after the wait, in each of 50 epochs, also when a rank is late") {
   const World world = GENERATE(from_range(worlds()));
   const std::size_t bytes = GENERATE(2u, 64u, 5000u);

@@ -1,5 +1,5 @@
-// mpi: the launcher has made the world, so all bodies run inside one launch, each on a group of its own. Every rank runs the same cases in
-// the same order; rank 0 alone reports, the others speak only when they fail.
+// mpi: the launcher has made the world, so all bodies run inside one launch, each on a group of its own. Every rank
+// runs the same cases in the same order; rank 0 alone reports, the others speak only when they fail.
 #include <cstdio>
 
 #include <fmt/format.h>

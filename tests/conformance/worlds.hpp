@@ -11,7 +11,8 @@
 
 #include <megaup/comm/communicator.hpp>
 
-/// What the test bodies need from the program that runs them. Each program defines worlds(), exchange_makers() and on_ranks() once.
+/// What the test bodies need from the program that runs them. Each program defines worlds(), exchange_makers() and
+/// on_ranks() once.
 namespace megaup::conformance {
 
 struct World {
@@ -22,7 +23,8 @@ struct World {
 /// Every world in which this program can run a body.
 std::vector<World> worlds();
 
-/// The ways to have an exchange here: Communicator::exchange, and those of its parts that this machine would not choose.
+/// The ways to have an exchange here: Communicator::exchange, and those of its parts that this machine would not
+/// choose.
 struct ExchangeMaker {
   std::string name;
   std::function<std::unique_ptr<comm::Exchange>(comm::Communicator&, const comm::ExchangeShape&)> make;
@@ -37,7 +39,8 @@ void on_ranks(const World& world, const Body& body);
 /// For use on ranks, where the test framework's assertions are not safe.
 void expect(bool holds, std::string_view what, std::source_location where = std::source_location::current());
 
-/// What `from` gives to `to` in one round: 16-bit codes of every index that matters, so that no misplaced, stale or swapped byte looks right.
+/// What `from` gives to `to` in one round: 16-bit codes of every index that matters, so that no misplaced, stale or
+/// swapped byte looks right.
 void fill(std::byte* data, std::size_t bytes, std::uint64_t round, int from, int to);
 /// Number of bytes that are not as fill() writes them.
 std::size_t wrong_bytes(const std::byte* data, std::size_t bytes, std::uint64_t round, int from, int to);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <megaup/ops/gate.hpp>
+#include <megaup/ops/host_gemm.hpp>
 #include <megaup/ops/operands.hpp>
 
 namespace megaup::operation_tests {
@@ -48,15 +49,24 @@ std::string in_words(const core::Problem& p) {
                      name(p.qkv_weight));
 }
 
-std::string gate_failure(comm::Communicator& group, const core::Problem& problem, const ArmChoice& choice, std::int64_t padding) {
-  const std::string title = fmt::format("{} {} [{}] padding {}: ", choice.operation, choice.arm, in_words(problem), padding);
-  const ops::Operation* op = ops::find_operation(choice.operation);
-  const ops::Arm* arm = op ? ops::find_arm(choice.arm, op->kind) : nullptr;
-  if (!arm) return title + "no such arm";
-  const ops::Context context{.communicator = group};
-  if (const auto why = arm->infeasible(*op, problem, context)) return title + *why;
-  ops::Operands operands(*op, problem, group, padding);
-  const auto prepared = arm->prepare(operands, context);
+std::vector<std::string> providers(const ops::Operation& op, const core::Problem& problem) {
+  std::vector<std::string> names;
+  for (const ops::GemmProvider* provider : ops::gemm_providers())
+    if (!provider->infeasible(ops::gemm_shape(op, problem))) names.emplace_back(provider->name);
+  return names;
+}
+
+std::string gate_failure(comm::Communicator& group, const core::Problem& problem, const ArmChoice& choice, const CaseOptions& options) {
+  const ops::Operation& op = *ops::find_operation(choice.operation);
+  const ops::Arm& arm = *ops::find_arm(choice.arm, op.kind);
+  const std::vector<std::string> names = providers(op, problem);
+  const std::string provider = names[options.provider % names.size()];
+  const std::string title =
+      fmt::format("{} {} [{}] padding {} {}: ", choice.operation, choice.arm, in_words(problem), options.padding, provider);
+  const ops::Context context{.communicator = group, .gemm_provider = provider};
+  if (const auto why = arm.infeasible(op, problem, context)) return title + *why;
+  ops::Operands operands(op, problem, group, options.padding);
+  const auto prepared = arm.prepare(operands, context);
   const ops::Verdict verdict = ops::check_arm(*prepared, operands, group, {.seed = 42});
   return verdict.passed() ? std::string() : title + verdict.why;
 }

@@ -40,7 +40,8 @@ struct Launched {
   Launched(comm::Communicator& group, const core::Problem& problem, const ArmChoice& choice)
       : op(*ops::find_operation(choice.operation)),
         operands(op, problem, group),
-        prepared(ops::find_arm(choice.arm, op.kind)->prepare(operands, {.communicator = group})) {}
+        prepared(ops::find_arm(choice.arm, op.kind)->prepare(
+            operands, {.communicator = group, .gemm_provider = providers(op, problem).front()})) {}
 };
 
 TEST_CASE("each of 50 launches has its own data, also when a rank is late, and then two more problems") {
@@ -81,7 +82,8 @@ std::vector<std::uint16_t> bits_of_one_launch(comm::Communicator& group, Launche
   return output_bits(arm);
 }
 
-TEST_CASE("an arm gives the same bits each time, and all arms but the fused A2A -> GEMM the same bits as each other") {
+// A chunked GEMM and a GEMM that begins with another shard of K may add in another order; the others differ in what they move alone.
+TEST_CASE("an arm gives the same bits each time, and arms with the same GEMM give the same bits as each other") {
   const World world = GENERATE(from_range(worlds()));
   on_ranks(world, [&](comm::Communicator& group) {
     for (const core::Problem& problem : three_problems(group.size()))
@@ -94,7 +96,7 @@ TEST_CASE("an arm gives the same bits each time, and all arms but the fused A2A 
           const std::string title = fmt::format("{} {}", choice.operation, choice.arm);
           expect(first == bits_of_one_launch(group, arm), title + ": second launch");
           expect(first == bits_of_one_launch(group, again), title + ": prepared again");
-          if (choice.arm == "fused" && op->kind == ops::Kind::a2a_to_gemm) continue;  // another order of K
+          if (choice.arm == "native_chunked" || (choice.arm == "fused" && op->kind == ops::Kind::a2a_to_gemm)) continue;
           if (reference.empty()) reference = first;
           expect(first == reference, title + ": against the first arm");
         }

@@ -2,6 +2,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
 
+#include <megaup/ops/host_gemm.hpp>
 #include <megaup/ops/operands.hpp>
 #include <megaup/tests/conformance/worlds.hpp>
 #include <megaup/tests/operations/cases.hpp>
@@ -14,9 +15,9 @@ using conformance::on_ranks;
 using conformance::World;
 using conformance::worlds;
 
-void pass_the_gate(comm::Communicator& group, const core::Problem& problem, std::int64_t padding = 0) {
+void pass_the_gate(comm::Communicator& group, const core::Problem& problem, const CaseOptions& options = {}) {
   for (const ArmChoice& choice : all_arms()) {
-    const std::string why = gate_failure(group, problem, choice, padding);
+    const std::string why = gate_failure(group, problem, choice, options);
     expect(why.empty(), why);
   }
 }
@@ -30,7 +31,7 @@ TEST_CASE("head sizes 64, 96, 192 and 256 work without padding") {
   on_ranks(world, [&](comm::Communicator& group) {
     const int P = group.size();
     for (const std::int64_t D : {64, 96, 192, 256})
-      pass_the_gate(group, {.P = P, .B = 1, .s = 64 / P, .H = 200, .Hq = P <= 4 ? 4 : 8, .Hk = P <= 2 ? 2 : P <= 4 ? 4 : 8, .D = D});
+      pass_the_gate(group, {.P = P, .B = 1, .s = 64 / P, .H = 600, .Hq = P <= 4 ? 4 : 8, .Hk = P <= 2 ? 2 : P <= 4 ? 4 : 8, .D = D});
   });
 }
 
@@ -39,17 +40,21 @@ TEST_CASE("strided operands give the result of packed ones, and nothing between 
   on_ranks(world, [&](comm::Communicator& group) {
     const int P = group.size();
     for (const core::Problem& problem : small_problems(P))
-      for (const std::int64_t padding : {1, 256}) pass_the_gate(group, problem, padding);
+      for (const std::int64_t padding : {1, 256}) pass_the_gate(group, problem, {.padding = padding});
   });
 }
 
-TEST_CASE("ragged tiles: 130 rows, 200 columns or so, odd depth") {
+TEST_CASE("ragged tiles: 130 rows, 200 columns or so, odd depth, with every GEMM provider") {
   const World world = GENERATE(from_range(worlds()));
   on_ranks(world, [&](comm::Communicator& group) {
     const int P = group.size();
-    pass_the_gate(group, {.P = P, .B = 1, .s = 130, .H = 107, .Hq = query_heads(P), .Hk = kv_heads(P), .D = P <= 2 ? 20 : 9});
-    pass_the_gate(group, {.P = P, .B = 5, .s = 26, .H = 107, .Hq = query_heads(P), .Hk = kv_heads(P), .D = 7,
-                          .format = core::ActivationFormat::bshd, .order = core::SequenceOrder::dual_chunk});
+    for (std::size_t provider = 0; provider < ops::gemm_providers().size(); ++provider) {
+      pass_the_gate(group, {.P = P, .B = 1, .s = 130, .H = 107, .Hq = query_heads(P), .Hk = kv_heads(P), .D = P <= 2 ? 20 : 9},
+                    {.provider = provider});
+      pass_the_gate(group, {.P = P, .B = 5, .s = 26, .H = 107, .Hq = query_heads(P), .Hk = kv_heads(P), .D = 7,
+                            .format = core::ActivationFormat::bshd, .order = core::SequenceOrder::dual_chunk},
+                    {.padding = 3, .provider = provider});
+    }
   });
 }
 

@@ -10,7 +10,8 @@ namespace megaup::comm::mpi {
 
 std::unique_ptr<Exchange> alltoall_exchange(Job& job, const Group& group, const ExchangeShape& shape);
 
-/// `count` elements of `type` are the bytes of one block, although MPI counts are ints. The type is to be freed unless it is MPI_BYTE.
+/// `count` elements of `type` are the bytes of one block, although MPI counts are ints. The type is to be freed unless
+/// it is MPI_BYTE.
 struct Block {
   MPI_Datatype type;
   int count;

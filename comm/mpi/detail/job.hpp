@@ -28,14 +28,15 @@ class Job {
   const std::vector<int>& nodes() const { return nodes_; }
   const WaitRules& rules() const { return rules_; }
 
-  /// Completes a nonblocking call with the waiting policy. When that fails the request stays with MPI, which may still write to its buffers:
-  /// so the launch is ended, and no MPI call but MPI_Abort follows.
+  /// Completes a nonblocking call with the waiting policy. When that fails the request stays with MPI, which may still
+  /// write to its buffers: so the launch is ended, and no MPI call but MPI_Abort follows.
   void complete(MPI_Request& request, const char* missing);
   void complete(MPI_Request& request, const std::function<std::string()>& missing);
   void abort(const core::Error& cause) noexcept { publish(*notice_, cause, rank_); }
 
-  /// Ends the launch with this rank's own error or nothing. Returns the error that launch() throws, if some rank failed: without text, as the
-  /// first cause is printed by then. If some rank is torn out of a wait instead, all processes end here.
+  /// Ends the launch with this rank's own error or nothing. Returns the error that launch() throws, if some rank
+  /// failed: without text, as the first cause is printed by then. If some rank is torn out of a wait instead, all
+  /// processes end here.
   std::optional<core::Error> finish(const std::optional<core::Error>& mine);
   /// Prints the first cause, once, and ends all processes.
   [[noreturn]] void tear_down();

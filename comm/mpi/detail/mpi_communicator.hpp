@@ -10,8 +10,8 @@
 
 namespace megaup::comm::mpi {
 
-/// Ranks as MPI processes. Every call that waits for a peer is nonblocking and polled, so that abort and watchdog reach it; the few calls of
-/// MPI that have no such form come after a wait in which all ranks have met.
+/// Ranks as MPI processes. Every call that waits for a peer is nonblocking and polled, so that abort and watchdog reach
+/// it; the few calls of MPI that have no such form come after a wait in which all ranks have met.
 class MpiCommunicator final : public Communicator {
  public:
   /// `entry` is given up when the communicator goes; nothing for the world.

@@ -8,8 +8,8 @@
 
 namespace megaup::comm::mpi {
 
-/// The word that ends a launch, and its cause, in memory shared by the processes of one node. Begins as zero bytes. Every field but the text
-/// is read and written as an atomic; the text is written before aborted_by and read after it.
+/// The word that ends a launch, and its cause, in memory shared by the processes of one node. Begins as zero bytes.
+/// Every field but the text is read and written as an atomic; the text is written before aborted_by and read after it.
 struct Notice {
   static constexpr std::size_t kTextBytes = 4096;  // longer causes are cut
 
@@ -22,7 +22,8 @@ struct Notice {
 
 /// Reserves the place of the first cause, without ending anything yet. False if another rank has it.
 bool claim(Notice& notice, int rank) noexcept;
-/// Makes this the first cause unless another rank has claimed that. Returns when there is a complete one: waits throw from then on.
+/// Makes this the first cause unless another rank has claimed that. Returns when there is a complete one: waits throw
+/// from then on.
 void publish(Notice& notice, const core::Error& cause, int rank) noexcept;
 /// Writes "rank r: text" to stderr.
 void print_cause(const char* text, int rank) noexcept;

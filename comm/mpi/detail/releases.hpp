@@ -10,9 +10,10 @@ namespace megaup::comm::mpi {
 
 class Job;
 
-/// MPI handles of one group whose release is collective (windows, communicators). A rank gives one up locally and at any time, also while an
-/// exception unwinds: a destructor that waited for its peers would hang when they fail elsewhere. collect() then releases what every rank has
-/// given up. Entries are added in collective calls, so all ranks have the same list.
+/// MPI handles of one group whose release is collective (windows, communicators). A rank gives one up locally and at
+/// any time, also while an exception unwinds: a destructor that waited for its peers would hang when they fail
+/// elsewhere. collect() then releases what every rank has given up. Entries are added in collective calls, so all ranks
+/// have the same list.
 class Releases {
  public:
   struct Entry {

@@ -4,11 +4,12 @@
 
 namespace megaup::comm::mpi {
 
-/// MPI from its start to its end. A program that has initialised MPI by itself keeps it: then nothing is started or ended here.
+/// MPI from its start to its end. A program that has initialised MPI by itself keeps it: then nothing is started or
+/// ended here.
 class Session {
  public:
-  /// Throws Error{environment} if MPI was ended already, or offers fewer threads than MPI_THREAD_FUNNELED: one thread a process makes MPI
-  /// calls, others (compute threads, a signal watcher) exist.
+  /// Throws Error{environment} if MPI was ended already, or offers fewer threads than MPI_THREAD_FUNNELED: one thread a
+  /// process makes MPI calls, others (compute threads, a signal watcher) exist.
   Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
