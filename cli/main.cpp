@@ -87,7 +87,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "megaup: out of memory\n");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "megaup: {}\n", error.what());
+    if (std::ferror(stdout) != 0) fmt::print(stderr, "megaup: stdout: {}\n", error.what());
+    else fmt::print(stderr, "megaup: {}\n", megaup::core::one_line(error.what()));
   }
   return exit_status(ErrorKind::environment);
 }

@@ -25,7 +25,7 @@ Reason non_positive(const Problem& p) {
 Reason too_large(const Problem& p) {
   const double rows = static_cast<double>(p.B) * static_cast<double>(p.s) * static_cast<double>(p.P);
   const double columns = static_cast<double>(p.Hq + 2 * p.Hk) * static_cast<double>(p.D);
-  const double limit = 4.6e18;  // 2^62
+  const double limit = 1.8e16;  // 2^54: sums of a cell's tensors in bytes stay within 64 bits too
   if (rows * columns > limit || columns * static_cast<double>(p.H) > limit || rows * static_cast<double>(p.H) > limit)
     return fmt::format("tokens {:.3g} x columns {:.3g} x hidden {} do not fit 64-bit offsets", rows, columns, p.H);
   return {};

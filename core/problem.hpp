@@ -45,7 +45,7 @@ constexpr std::int64_t kElementBytes = 2;  // BF16, the only element type of thi
 
 /// The reason why no implementation may run this problem, with the numbers and the mend; nothing if it is sound. Pure: decides before
 /// any allocation. Refused: sizes <= 0, Hq % Hk, Hq % P, Hk % P (unless kv_replication and P % Hk == 0), odd s with dual_chunk,
-/// element counts beyond 2^62.
+/// element counts of a tensor beyond 2^54.
 Reason refusal(const Problem& problem);
 
 }  // namespace megaup::core

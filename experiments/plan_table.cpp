@@ -17,9 +17,8 @@ constexpr std::size_t kShownModels = 40;
 constexpr std::size_t kColumns = 9;
 using Row = std::array<std::string, kColumns>;
 
-std::string bytes_text(std::int64_t bytes) {
+std::string bytes_text(double value) {
   constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
   std::size_t unit = 0;
   for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
   return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, units[unit]);
@@ -90,8 +89,8 @@ Row row(const Cell& cell, double gflops) {
           p.P > 1 ? fmt::format("{:.0f}",
                                 static_cast<double>(p.H) * static_cast<double>(p.P) / static_cast<double>(p.P - 1))
                   : "-",
-          runs ? bytes_text(cell.bytes_per_rank) : "-", runs ? seconds_text(cell.flop / (gflops * 1e9)) : "refused",
-          cell.id};
+          runs ? bytes_text(static_cast<double>(cell.bytes_per_rank)) : "-",
+          runs ? seconds_text(cell.flop / (gflops * 1e9)) : "refused", cell.id};
 }
 
 /// Columns as wide as their widest entry, numbers to the right.
@@ -147,25 +146,31 @@ std::string refusals_text(const Plan& plan) {
   return out;
 }
 
+/// What the whole plan takes.
+std::string totals_text(const Plan& plan, double gflops) {
+  double flop = 0, rank_bytes = 0, cell_bytes = 0;
+  std::int64_t ranks = 0;
+  for (const Cell& cell : plan.cells) {
+    if (!cell.refused.empty()) continue;
+    flop += cell.flop;
+    ranks = std::max(ranks, cell.problem.P);
+    const double bytes = static_cast<double>(cell.bytes_per_rank);
+    rank_bytes = std::max(rank_bytes, bytes);
+    cell_bytes = std::max(cell_bytes, bytes * static_cast<double>(cell.problem.P));
+  }
+  return fmt::format(
+      "\nAt most {} ranks, {} of memory on one and {} on all of a cell.\nTime {}: an estimate from the GEMMs alone, if "
+      "this machine does {:.0f} GFLOP/s (--gflops); checks and exchanges come on top.\n",
+      ranks, bytes_text(rank_bytes), bytes_text(cell_bytes), seconds_text(flop / (gflops * 1e9)), gflops);
+}
+
 }  // namespace
 
 std::string plan_table(const Plan& plan, double gflops) {
-  double flop = 0;
-  std::int64_t bytes = 0, ranks = 0;
-  for (const Cell& cell : plan.cells) {
-    flop += cell.flop;
-    if (cell.refused.empty()) ranks = std::max(ranks, cell.problem.P);
-    bytes = std::max(bytes, cell.bytes_per_rank);
-  }
-  std::string out = fmt::format("{}: {}, {} to run, {} refused\n{}\n{}\n{}\n{}{}", plan.spec.name,
-                                cells_text(static_cast<std::int64_t>(plan.cells.size())), plan.n_runnable,
-                                plan.n_refused, rules_text(plan), models_text(plan), protocol_text(plan),
-                                cells_table(plan, gflops), refusals_text(plan));
-  out += fmt::format(
-      "\nMost memory of a rank {}; most ranks {}.\nTime {}: an estimate from the GEMMs alone, if this machine does "
-      "{:.0f} GFLOP/s (--gflops); checks and exchanges come on top.\nPlan {}\n",
-      bytes_text(bytes), ranks, seconds_text(flop / (gflops * 1e9)), gflops, plan.hash);
-  return out;
+  return fmt::format("{}: {}, {} to run, {} refused\n{}\n{}\n{}\n{}{}{}Plan {}\n", plan.spec.name,
+                     cells_text(static_cast<std::int64_t>(plan.cells.size())), plan.n_runnable, plan.n_refused,
+                     rules_text(plan), models_text(plan), protocol_text(plan), cells_table(plan, gflops),
+                     refusals_text(plan), plan.n_runnable > 0 ? totals_text(plan, gflops) : "\n", plan.hash);
 }
 
 }  // namespace megaup::experiments

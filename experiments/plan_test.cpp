@@ -88,6 +88,13 @@ TEST_CASE("sizes beyond 64-bit offsets are refused, not overflowed", "[plan]") {
       plan_of("workload: {batch: 1000000000000}\nmatrix: {model: qwen3-8b, cp: 2, sequence_length: 1000000000000}\n");
   CHECK(names(p.cells.front(), {"64-bit"}));
   CHECK(p.cells.front().bytes_per_rank == 0);
+  // The largest sizes that are let through: their bytes still fit.
+  const auto large = plan_of(
+      "workload: {batch: 1}\nmatrix: {hidden: 100000000, query_heads: 1024, kv_heads: 1024, head_dim: 50000, cp: 1024, "
+      "tokens_per_rank: [1024, 100000, 10000000]}\n");
+  CHECK(large.cells[0].refused.empty());
+  CHECK(large.cells[0].bytes_per_rank > 0);
+  CHECK(names(large.cells[2], {"64-bit"}));
 }
 
 TEST_CASE("cells are counted before they are made", "[plan]") {

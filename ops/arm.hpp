@@ -17,24 +17,31 @@ namespace megaup::ops {
 /// What an arm is prepared with, made once by the caller and passed down.
 struct Context {
   comm::Communicator& communicator;
-  int threads = 1;                    ///< cores that one rank may use
-  std::string gemm_provider = "auto";  ///< host GEMM provider by name, or auto: chosen by timing in prepare, the same on all ranks
+  int threads = 1;  ///< cores that one rank may use
+  std::string gemm_provider =
+      "auto";  ///< host GEMM provider by name, or auto: chosen by timing in prepare, the same on all ranks
 };
 
-/// Why no arm can run the problem here: it is refused, or has another number of ranks than the communicator. Nothing = it can.
+/// Why no arm can run the problem here: it is refused, or has another number of ranks than the communicator. Nothing =
+/// it can.
 core::Reason unsound(const core::Problem& problem, const Context& context);
 
-/// The host GEMM provider that every arm of a cell is given: the named one, or for `auto` the one that rank 0 finds fastest for this
-/// shape. Ranks: collective.
+/// The host GEMM provider that every arm of a cell is given: the named one, or for `auto` the one that rank 0 finds
+/// fastest for this shape. Ranks: collective.
 std::string choose_gemm_provider(const Operation& op, const core::Problem& problem, const Context& context);
 
-/// One operation done one way, with everything that is set up once (plans, buffers, handles, peer maps). run() is what is timed.
+/// One operation done one way, with everything that is set up once (plans, buffers, handles, peer maps). run() is what is
+/// timed.
+///
 /// Ranks   all ranks of the group call run() together; destruction is collective.
-/// run     reads the inputs of its Operands, writes the outputs; returns when this rank's outputs are complete and its inputs may be
-///         changed. No allocation, no barrier among ranks beyond the data it waits for.
+///
+/// run     reads the inputs of its Operands, writes the outputs; returns when this rank's outputs are complete and its
+///         inputs may be changed. No allocation, no barrier among ranks beyond the data it waits for.
+///
 /// Output  of gemm_to_a2a: heads(current_set()), valid until the next run() on this rank begins.
-/// Several prepared operations may share Operands; a barrier belongs between a run of one and a run of another, because a rank that is
-///         early writes into the heads of one that is late.
+///
+/// Several prepared operations may share Operands; a barrier belongs between a run of one and a run of another, because
+/// a rank that is early writes into the heads of one that is late.
 class PreparedOperation {
  public:
   virtual ~PreparedOperation() = default;
@@ -44,8 +51,8 @@ class PreparedOperation {
 
   virtual void run() = 0;
   virtual int current_set() const { return 0; }
-  /// Fills every buffer between input and output (staging, send, receive) with 0xFF, so that a check sees what a run did not write.
-  /// Ranks: collective.
+  /// Fills every buffer between input and output (staging, send, receive) with 0xFF, so that a check sees what a run
+  /// did not write. Ranks: collective.
   virtual void poison() {}
   /// What was chosen in prepare, stored with the cell: gemm provider, tile, chunks, ...
   virtual core::Attributes choices() const { return {}; }
@@ -60,8 +67,8 @@ struct Arm {
   core::Reason (*infeasible)(const Operation&, const core::Problem&, const Context&);
   /// Ranks: collective. The Operands must outlive the result. Requires that infeasible() gave no reason.
   std::unique_ptr<PreparedOperation> (*prepare)(Operands&, const Context&);
-  /// Bytes that one rank allocates in prepare, beside the Operands, with this GEMM provider: what `plan` announces. For `auto` the largest
-  /// answer of all providers.
+  /// Bytes that one rank allocates in prepare, beside the Operands, with this GEMM provider: what `plan` announces. For
+  /// `auto` the largest answer of all providers.
   std::int64_t (*workspace_bytes)(const Operation&, const core::Problem&, std::string_view gemm_provider);
 };
 
@@ -69,7 +76,8 @@ struct Arm {
 std::span<const Arm* const> arms();
 /// nullptr when that kind has no arm of that name.
 const Arm* find_arm(std::string_view name, Kind kind);
-/// Callers that take an ArmLookup can be given arms of their own (an integrator's, or a test's) beside those of the table.
+/// Callers that take an ArmLookup can be given arms of their own (an integrator's, or a test's) beside those of the
+/// table.
 using ArmLookup = std::function<const Arm*(std::string_view name, Kind kind)>;
 
 }  // namespace megaup::ops

@@ -9,14 +9,16 @@ namespace {
 constexpr std::byte kPoison{0xFF};
 
 /// The span given, or one shard of all columns (kept in `whole`).
-std::span<const std::int64_t> shards_or_whole(std::span<const std::int64_t> shards, const GemmShape& shape, std::array<std::int64_t, 1>& whole) {
+std::span<const std::int64_t> shards_or_whole(std::span<const std::int64_t> shards, const GemmShape& shape,
+                                              std::array<std::int64_t, 1>& whole) {
   whole[0] = shape.k;
   return shards.empty() ? std::span<const std::int64_t>(whole) : shards;
 }
 
 }  // namespace
 
-std::unique_ptr<HostGemm> prepare_gemm(const Operands& operands, const Context& context, std::span<const std::int64_t> shard_columns) {
+std::unique_ptr<HostGemm> prepare_gemm(const Operands& operands, const Context& context,
+                                       std::span<const std::int64_t> shard_columns) {
   const std::string provider = choose_gemm_provider(operands.operation(), operands.problem(), context);
   const GemmShape shape = gemm_shape(operands.operation(), operands.problem());
   std::array<std::int64_t, 1> whole;
@@ -30,7 +32,8 @@ std::int64_t gemm_bytes(const Operation& op, const core::Problem& problem, std::
   const auto shards = shards_or_whole(shard_columns, shape, whole);
   std::int64_t most = 0;
   for (const GemmProvider* candidate : gemm_providers())
-    if (provider == "auto" || provider == candidate->name) most = std::max(most, candidate->workspace_bytes(shape, shards));
+    if (provider == "auto" || provider == candidate->name)
+      most = std::max(most, candidate->workspace_bytes(shape, shards));
   return most;
 }
 
@@ -38,7 +41,8 @@ std::int64_t exchange_memory(const core::Problem& problem, std::int64_t slab_col
   return 2 * slots * problem.P * rows * slab_columns * core::kElementBytes;
 }
 
-std::unique_ptr<comm::Exchange> prepare_exchange(const Context& context, const Reorder& reorder, std::int64_t rows, int slots) {
+std::unique_ptr<comm::Exchange> prepare_exchange(const Context& context, const Reorder& reorder, std::int64_t rows,
+                                                 int slots) {
   return context.communicator.exchange({static_cast<std::size_t>(reorder.slab_bytes(rows)), slots});
 }
 

@@ -9,7 +9,8 @@ class ExchangeOnly final : public PreparedOperation {
  public:
   ExchangeOnly(const Operands& operands, const Context& context)
       : exchange_(prepare_exchange(
-            context, Reorder(operands.problem(), operands.operation().columns, operands.rank(), context.threads), operands.problem().M(), 1)) {}
+            context, Reorder(operands.problem(), operands.operation().columns, operands.rank(), context.threads),
+            operands.problem().M(), 1)) {}
 
   void run() override {
     exchange_->start(0);

@@ -57,7 +57,8 @@ std::string structure_complaint(PreparedOperation& prepared, Operands& operands,
     fill_structure(operands, pass);
     run_poisoned(prepared, operands, group);
     std::string why = structure_difference(operands, prepared.current_set(), pass);
-    if (!why.empty()) why = title(operands, pass.tokens ? "structure pass of tokens" : "structure pass of columns", why);
+    if (!why.empty())
+      why = title(operands, pass.tokens ? "structure pass of tokens" : "structure pass of columns", why);
     if (why = first_complaint(group, why); !why.empty()) return why;
   }
   return {};
@@ -68,12 +69,14 @@ std::string structure_complaint(PreparedOperation& prepared, Operands& operands,
 InputStatistics fill_inputs(Operands& operands, const InputKey& key) {
   Moments moments;
   fill(operands.weight(), RandomInput(key, InputTensor::weight, operands.rank()), moments);
-  for (const NamedMatrix& input : input_matrices(operands)) fill(input.matrix, RandomInput(key, input.tensor, operands.rank()), moments);
+  for (const NamedMatrix& input : input_matrices(operands))
+    fill(input.matrix, RandomInput(key, input.tensor, operands.rank()), moments);
   const double mean = moments.sum / moments.count;
   return {moments.zeros / moments.count, mean, std::sqrt(std::max(0.0, moments.squares / moments.count - mean * mean))};
 }
 
-Verdict check_output(const PreparedOperation& prepared, Operands& operands, comm::Communicator& group, const InputKey& key) {
+Verdict check_output(const PreparedOperation& prepared, Operands& operands, comm::Communicator& group,
+                     const InputKey& key) {
   const auto rows = rows_to_check(operands, key, kOracleWork);
   const auto expected = expected_rows(operands, key, rows);
   const NumericFinding mine = numeric_finding(operands, prepared.current_set(), rows, expected);

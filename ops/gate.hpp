@@ -7,7 +7,8 @@
 #include <megaup/ops/arm.hpp>
 #include <megaup/ops/operands.hpp>
 
-/// The gate before any timing. (Interface set by the runner, which is its first user; see docs/operations.md for what the passes prove.)
+/// The gate before any timing: an arm's result is compared with the oracle, element by element (docs/operations.md says
+/// what the passes prove).
 namespace megaup::ops {
 
 /// What identifies a set of inputs: any rank can compute any rank's inputs from it.
@@ -21,27 +22,32 @@ struct InputStatistics {
   double zero_fraction = 0, mean = 0, standard_deviation = 0;
 };
 
-/// Fills hidden or heads side (whichever is the input) and the weight with full-range random values, standard deviation about 1 for
-/// activations. Not collective; the caller lets ranks meet before peers read.
+/// Fills hidden or heads side (whichever is the input) and the weight with full-range random values, standard deviation
+/// about 1 for activations. Not collective; the caller lets ranks meet before peers read.
 InputStatistics fill_inputs(Operands& operands, const InputKey& key);
 
 /// Verdict of the gate on one operation and arm; the same on all ranks of the group.
 struct Verdict {
   std::string why;  ///< empty: passed; else pass, operation, rank, tensor, row, column, got and expected
   double error_frobenius = 0, error_max = 0, error_bound = 0;
-  std::int64_t rows_checked = 0;  ///< rows of the numeric pass that were compared with the FP64 oracle; the structure pass checks every element
+  std::int64_t rows_checked =
+      0;  ///< rows of the numeric pass that were compared with the FP64 oracle; the structure pass checks every element
   bool passed() const { return why.empty(); }
 };
 
-/// Runs the prepared operation several times: structure pass (every element, bit for bit) and numeric pass (FP64 oracle). Leaves the
-/// inputs filled with `key`. Collective over the group.
+/// Runs the prepared operation several times: structure pass (every element, bit for bit) and numeric pass (FP64
+/// oracle). Leaves the inputs filled with `key`. Collective over the group.
 Verdict check_arm(PreparedOperation& prepared, Operands& operands, comm::Communicator& group, const InputKey& key);
 
-/// The numeric pass alone on the output of the launch that just ended, whose inputs were filled with `key` (validate: every).
-Verdict check_output(const PreparedOperation& prepared, Operands& operands, comm::Communicator& group, const InputKey& key);
+/// The numeric pass alone on the output of the launch that just ended, whose inputs were filled with `key` (validate:
+/// every).
+Verdict check_output(const PreparedOperation& prepared, Operands& operands, comm::Communicator& group,
+                     const InputKey& key);
 
-/// Damages a correct result in every known way (heads swapped, rows swapped, one exchange dropped, an element overwritten, NaN, constant
-/// input) and checks it again. Returns the damages that were NOT seen: must be empty. Collective.
-std::vector<std::string> self_test(PreparedOperation& prepared, Operands& operands, comm::Communicator& group, const InputKey& key);
+/// Damages a correct result in every known way (heads swapped, rows swapped, one exchange dropped, an element
+/// overwritten, NaN, constant input) and checks it again. Returns the damages that were NOT seen: must be empty.
+/// Collective.
+std::vector<std::string> self_test(PreparedOperation& prepared, Operands& operands, comm::Communicator& group,
+                                   const InputKey& key);
 
 }  // namespace megaup::ops

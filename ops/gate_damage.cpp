@@ -21,8 +21,8 @@ void swap_columns(Bf16Matrix a, std::int64_t a0, Bf16Matrix b, std::int64_t b0, 
   for (std::int64_t i = 0; i < a.rows; ++i) std::swap_ranges(a.row(i) + a0, a.row(i) + a0 + n, b.row(i) + b0);
 }
 
-/// Swaps two heads of this rank: query heads 0 and 1, or where there is one query head that and the key, or where there is no key its halves.
-/// Undone by a second call. False if nothing is there to be swapped: one head of one feature.
+/// Swaps two heads of this rank: query heads 0 and 1, or where there is one query head that and the key, or where there
+/// is no key its halves. Undone by a second call. False if nothing is there to be swapped: one head of one feature.
 bool swap_heads(const HeadTensors& heads, const core::Problem& p) {
   const Bf16Matrix query = heads[core::Head::query], key = heads[core::Head::key];
   if (query.columns >= 2 * p.D)
@@ -34,7 +34,9 @@ bool swap_heads(const HeadTensors& heads, const core::Problem& p) {
   return query.columns > 1 || key.columns > 0;
 }
 
-void swap_rows(Bf16Matrix m, std::int64_t a, std::int64_t b) { std::swap_ranges(m.row(a), m.row(a) + m.columns, m.row(b)); }
+void swap_rows(Bf16Matrix m, std::int64_t a, std::int64_t b) {
+  std::swap_ranges(m.row(a), m.row(a) + m.columns, m.row(b));
+}
 
 /// Damages and their outcome. `seen` answers whether this rank's check fails now.
 class SelfTest {
@@ -72,7 +74,8 @@ class SelfTest {
     else
       damage_heads_read();
     for (const NamedMatrix& input : input_matrices(operands_))
-      for (std::int64_t i = 0; i < input.matrix.rows; ++i) std::fill_n(input.matrix.row(i), input.matrix.columns, Bf16::from_float(1));
+      for (std::int64_t i = 0; i < input.matrix.rows; ++i)
+        std::fill_n(input.matrix.row(i), input.matrix.columns, Bf16::from_float(1));
     record("numeric pass: constant input", !finding().empty());
   }
 
@@ -116,7 +119,8 @@ class SelfTest {
     for (const NamedMatrix& input : input_matrices(operands_))
       for (std::int64_t i = 0; i < input.matrix.rows; ++i)  // what the launch after this one would bring
         for (std::int64_t j = 0; j < input.matrix.columns; ++j)
-          input.matrix.row(i)[j] = RandomInput({key_.seed, key_.launch + 1}, input.tensor, operands_.rank())(i * input.matrix.columns + j);
+          input.matrix.row(i)[j] =
+              RandomInput({key_.seed, key_.launch + 1}, input.tensor, operands_.rank())(i * input.matrix.columns + j);
     rerun();
     record("numeric pass: an exchange brought another launch's data", !finding().empty());
   }
@@ -157,7 +161,8 @@ class SelfTest {
 
 }  // namespace
 
-std::vector<std::string> self_test(PreparedOperation& prepared, Operands& operands, comm::Communicator& group, const InputKey& key) {
+std::vector<std::string> self_test(PreparedOperation& prepared, Operands& operands, comm::Communicator& group,
+                                   const InputKey& key) {
   return SelfTest(prepared, operands, group, key).run();
 }
 

@@ -13,7 +13,8 @@ std::vector<NamedMatrix> head_matrices(const Operands& operands, int set) {
   const HeadTensors heads = operands.heads(set);
   for (int kind = 0; kind < core::kHeadKinds; ++kind) {
     const core::Bf16Matrix matrix = heads[static_cast<core::Head>(kind)];
-    if (matrix.columns > 0) result.push_back({kNames[static_cast<std::size_t>(kind)], input_tensor(static_cast<core::Head>(kind)), matrix});
+    if (matrix.columns > 0)
+      result.push_back({kNames[static_cast<std::size_t>(kind)], input_tensor(static_cast<core::Head>(kind)), matrix});
   }
   return result;
 }
@@ -49,8 +50,8 @@ std::string written_gap(const NamedMatrix& output) {
   for (std::int64_t i = 0; i < m.rows; ++i)
     for (std::int64_t j = m.columns; j < m.ld; ++j)
       if (m.row(i)[j] != kPoison)
-        return fmt::format("{} row {}: element {} lies beyond its {} columns and was written (0x{:04x})", output.name, i, j, m.columns,
-                           m.row(i)[j].bits);
+        return fmt::format("{} row {}: element {} lies beyond its {} columns and was written (0x{:04x})", output.name,
+                           i, j, m.columns, m.row(i)[j].bits);
   return {};
 }
 

@@ -31,7 +31,8 @@ constexpr core::Bf16 kPoison{0xffff};
 void poison(core::Bf16Matrix matrix);
 /// Poisons every output of the operands (all sets), and the staging of the arm. Ranks: collective.
 void poison_all(PreparedOperation& prepared, Operands& operands);
-/// Poisons, lets the ranks meet, runs, and lets them meet again: afterwards no rank writes to another's tensors. Ranks: collective.
+/// Poisons, lets the ranks meet, runs, and lets them meet again: afterwards no rank writes to another's tensors. Ranks:
+/// collective.
 void run_poisoned(PreparedOperation& prepared, Operands& operands, comm::Communicator& group);
 
 /// The first element between two rows that is no longer poison, in words; empty if there is none.

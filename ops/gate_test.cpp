@@ -35,7 +35,9 @@ struct Launched {
   }
 };
 
-void alone(const std::function<void(comm::Communicator&)>& body) { comm::select_backend("self").launch({.ranks = 1}, body); }
+void alone(const std::function<void(comm::Communicator&)>& body) {
+  comm::select_backend("self").launch({.ranks = 1}, body);
+}
 
 TEST_CASE("operations come in the order of a training step, and arms are found by name and kind") {
   std::vector<std::string_view> names;
@@ -66,7 +68,9 @@ TEST_CASE("inputs are full-range random numbers: under one zero in a hundred, me
   });
 }
 
-TEST_CASE("inputs differ by seed, launch, tensor, rank and element, and are the same again for the same key; weights do not differ by rank") {
+TEST_CASE(
+    "inputs differ by seed, launch, tensor, rank and element, and are the same again for the same key; weights do not "
+    "differ by rank") {
   const auto first = [](const InputKey& key, InputTensor tensor, std::int64_t rank) {
     std::vector<std::uint16_t> bits;
     for (std::int64_t i = 0; i < 64; ++i) bits.push_back(RandomInput(key, tensor, rank)(i).bits);
@@ -92,7 +96,8 @@ TEST_CASE("codes are distinct finite numbers, zero and poison not among them") {
 }
 
 TEST_CASE("more tokens or columns than codes are told apart digit by digit") {
-  const core::Problem many{.P = 8, .B = 8, .s = 4096, .H = 100, .Hq = 8, .Hk = 8, .D = 128};  // 262,144 tokens, 3072 columns
+  const core::Problem many{
+      .P = 8, .B = 8, .s = 4096, .H = 100, .Hq = 8, .Hk = 8, .D = 128};  // 262,144 tokens, 3072 columns
   const auto gemm_first = structure_passes(*find_operation("qkv_fwd"), many);
   CHECK(std::ranges::count(gemm_first, true, &StructurePass::tokens) == 2);
   CHECK(std::ranges::count(gemm_first, false, &StructurePass::tokens) == 2);  // 100^2 >= 3072 > 100
@@ -123,10 +128,12 @@ TEST_CASE("what nobody wrote is named as such, and so is a write between the row
     REQUIRE(check_output(*prepared, operands, group, {.seed = 9}).passed());
     const core::Bf16Matrix output = operands.hidden();
     output.row(3)[output.columns + 1] = {0};
-    CHECK_THAT(check_output(*prepared, operands, group, {.seed = 9}).why, ContainsSubstring("row 3: element 65 lies beyond its 64 columns"));
+    CHECK_THAT(check_output(*prepared, operands, group, {.seed = 9}).why,
+               ContainsSubstring("row 3: element 65 lies beyond its 64 columns"));
     output.row(3)[output.columns + 1] = kPoison;
     output.row(4)[7] = kPoison;
-    CHECK_THAT(check_output(*prepared, operands, group, {.seed = 9}).why, ContainsSubstring("row 4 column 7 (0xffff, never written)"));
+    CHECK_THAT(check_output(*prepared, operands, group, {.seed = 9}).why,
+               ContainsSubstring("row 4 column 7 (0xffff, never written)"));
   });
 }
 
@@ -146,7 +153,8 @@ TEST_CASE("the verdict carries the errors, the bound and the number of rows") {
     CHECK(verdict.passed());
     CHECK(verdict.rows_checked == 80);
     CHECK(verdict.error_bound == std::ldexp(1.0, -8) + (1 + std::ldexp(1.0, -8)) * 8 * 64 * std::ldexp(1.0, -24));
-    CHECK((verdict.error_frobenius > 0.0005 && verdict.error_frobenius < verdict.error_bound));  // rounding to BF16 is seen
+    CHECK((verdict.error_frobenius > 0.0005 &&
+           verdict.error_frobenius < verdict.error_bound));  // rounding to BF16 is seen
     CHECK((verdict.error_max > 0.001 && verdict.error_max <= verdict.error_bound));
   });
 }

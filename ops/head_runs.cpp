@@ -26,7 +26,8 @@ std::vector<WideRun> wide_runs(const core::HeadLayout& layout, std::int64_t dest
   std::vector<WideRun> runs;
   each_slab_head(layout, destination, only, [&](core::HeadId head, std::int64_t slab) {
     const std::int64_t wide = layout.column(head) * D;
-    if (!runs.empty() && runs.back().wide + runs.back().columns == wide && runs.back().slab + runs.back().columns == slab)
+    if (!runs.empty() && runs.back().wide + runs.back().columns == wide &&
+        runs.back().slab + runs.back().columns == slab)
       runs.back().columns += D;
     else
       runs.push_back({wide, slab, D});

@@ -6,7 +6,8 @@
 
 #include <megaup/core/layout.hpp>
 
-/// Where the columns of a wide matrix [M, W] go, as contiguous runs: neighbouring heads that stay neighbours are copied as one.
+/// Where the columns of a wide matrix [M, W] go, as contiguous runs: neighbouring heads that stay neighbours are copied
+/// as one.
 namespace megaup::ops {
 
 /// A slab may hold all heads of its destination, or those of one kind (pipelined exchanges).
@@ -17,13 +18,15 @@ struct WideRun {
   std::int64_t wide, slab, columns;
 };
 
-/// Columns [local, local + columns) of this rank's tensor `kind` are columns [slab, slab + columns) of every slab that it receives or sends.
+/// Columns [local, local + columns) of this rank's tensor `kind` are columns [slab, slab + columns) of every slab that
+/// it receives or sends.
 struct TensorRun {
   core::Head kind;
   std::int64_t local, slab, columns;
 };
 
-/// Columns [wide, wide + columns) of the wide matrix are columns [local, local + columns) of tensor `kind` on ranks [rank, rank + copies).
+/// Columns [wide, wide + columns) of the wide matrix are columns [local, local + columns) of tensor `kind` on ranks
+/// [rank, rank + copies).
 struct HomeRun {
   core::Head kind;
   std::int64_t wide, local, columns;

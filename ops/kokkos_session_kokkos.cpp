@@ -8,7 +8,7 @@ namespace megaup::ops {
 
 KokkosSession::KokkosSession(int threads) : started_(!Kokkos::is_initialized()) {
   if (!started_) return;
-  // Arguments are the one form of start that 3.4, 4.x and 5.x share. The flag was renamed in 4.0.
+    // Arguments are the one form of start that 3.4, 4.x and 5.x share. The flag was renamed in 4.0.
 #if KOKKOS_VERSION >= 40000
   std::string flag = "--kokkos-num-threads=" + std::to_string(threads);
 #else

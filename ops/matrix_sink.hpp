@@ -9,7 +9,8 @@ class MatrixSink final : public TileSink {
  public:
   explicit MatrixSink(core::Bf16Matrix c, std::int64_t first_row = 0) : c_(c), first_row_(first_row) {}
 
-  void store(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns, const float* acc, std::int64_t ld) override;
+  void store(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns, const float* acc,
+             std::int64_t ld) override;
 
  private:
   core::Bf16Matrix c_;

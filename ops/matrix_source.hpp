@@ -6,7 +6,8 @@
 
 namespace megaup::ops {
 
-/// A, or the rows of it from `first_row` on, in one place, complete before the multiplication starts: one shard, nothing to wait for.
+/// A, or the rows of it from `first_row` on, in one place, complete before the multiplication starts: one shard,
+/// nothing to wait for.
 class MatrixSource final : public RowSource {
  public:
   explicit MatrixSource(core::ConstBf16Matrix a, std::int64_t first_row = 0)

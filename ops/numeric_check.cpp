@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Row boundaries of the exchange as the output of this rank sees them: rows whose neighbour comes from or goes to another run.
+/// Row boundaries of the exchange as the output of this rank sees them: rows whose neighbour comes from or goes to
+/// another run.
 std::set<std::int64_t> boundary_rows(const Operands& operands) {
   const core::Problem& p = operands.problem();
   std::vector<std::int64_t> place;  // of each output row on the other side, rank by rank
@@ -38,16 +39,21 @@ reference::Inputs inputs_of_group(const Operands& operands, const InputKey& key)
     for (std::int64_t j = 0; j < columns; ++j)
       values[static_cast<std::size_t>(j)] = static_cast<double>(random(row * columns + j).to_float());
   };
-  return {.hidden = [fill](std::int64_t rank, std::int64_t m, std::span<double> row) { fill(InputTensor::hidden, rank, m, row); },
-          .heads = [fill](std::int64_t rank, int tensor, std::int64_t row,
-                          std::span<double> values) { fill(input_tensor(static_cast<core::Head>(tensor)), rank, row, values); },
+  return {.hidden = [fill](std::int64_t rank, std::int64_t m,
+                           std::span<double> row) { fill(InputTensor::hidden, rank, m, row); },
+          .heads =
+              [fill](std::int64_t rank, int tensor, std::int64_t row, std::span<double> values) {
+                fill(input_tensor(static_cast<core::Head>(tensor)), rank, row, values);
+              },
           .weight =
               [w = operands.weight()](std::int64_t row, std::span<double> values) {
-                for (std::size_t j = 0; j < values.size(); ++j) values[j] = static_cast<double>(w.row(row)[j].to_float());
+                for (std::size_t j = 0; j < values.size(); ++j)
+                  values[j] = static_cast<double>(w.row(row)[j].to_float());
               }};
 }
 
-/// Why a matrix is no check input: a result of inputs that do not vary over an index cannot show that the index was right.
+/// Why a matrix is no check input: a result of inputs that do not vary over an index cannot show that the index was
+/// right.
 std::string constant(const NamedMatrix& input) {
   const core::Bf16Matrix& m = input.matrix;
   bool over_rows = m.rows == 1, over_columns = m.columns == 1;
@@ -69,8 +75,8 @@ std::string non_finite(const NamedMatrix& output) {
       }
   if (count == 0) return {};
   const core::Bf16 value = m.row(first_row)[first_column];
-  return fmt::format("{}: {} elements are not finite, the first in row {} column {} (0x{:04x}{})", output.name, count, first_row,
-                     first_column, value.bits, value == kPoison ? ", never written" : "");
+  return fmt::format("{}: {} elements are not finite, the first in row {} column {} (0x{:04x}{})", output.name, count,
+                     first_row, first_column, value.bits, value == kPoison ? ", never written" : "");
 }
 
 /// Errors over the checked rows, and where the largest is.
@@ -79,7 +85,8 @@ struct Errors {
   std::string where;
 };
 
-Errors measure(const std::vector<NamedMatrix>& outputs, const std::vector<std::int64_t>& rows, const std::vector<std::vector<double>>& expected) {
+Errors measure(const std::vector<NamedMatrix>& outputs, const std::vector<std::int64_t>& rows,
+               const std::vector<std::vector<double>>& expected) {
   Errors errors;
   std::int64_t count = 0;
   for (const auto& row : expected)
@@ -131,11 +138,13 @@ std::vector<std::int64_t> rows_to_check(const Operands& operands, const InputKey
   return {rows.begin(), rows.end()};
 }
 
-std::vector<std::vector<double>> expected_rows(const Operands& operands, const InputKey& key, const std::vector<std::int64_t>& rows) {
+std::vector<std::vector<double>> expected_rows(const Operands& operands, const InputKey& key,
+                                               const std::vector<std::int64_t>& rows) {
   const reference::Inputs inputs = inputs_of_group(operands, key);
   const Operation& op = operands.operation();
-  const reference::Expected expected = op.kind == Kind::gemm_to_a2a ? reference::heads(op, operands.problem(), inputs, operands.rank(), rows)
-                                                                     : reference::hidden(op, operands.problem(), inputs, operands.rank(), rows);
+  const reference::Expected expected = op.kind == Kind::gemm_to_a2a
+                                           ? reference::heads(op, operands.problem(), inputs, operands.rank(), rows)
+                                           : reference::hidden(op, operands.problem(), inputs, operands.rank(), rows);
   std::vector<std::vector<double>> result;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto row = expected.row(i);
@@ -162,8 +171,8 @@ NumericFinding numeric_finding(const Operands& operands, int set, const std::vec
   const bool within = finding.error_frobenius <= bound && finding.error_max <= bound;
   if (!std::isfinite(finding.error_frobenius)) finding.error_frobenius = kInfinity;
   if (!within && finding.why.empty())
-    finding.why = fmt::format("error {:.3g} (Frobenius), {:.3g} (largest element) above the bound {:.3g}; {}", finding.error_frobenius,
-                              finding.error_max, bound, errors.where);
+    finding.why = fmt::format("error {:.3g} (Frobenius), {:.3g} (largest element) above the bound {:.3g}; {}",
+                              finding.error_frobenius, finding.error_max, bound, errors.where);
   return finding;
 }
 

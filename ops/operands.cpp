@@ -7,7 +7,9 @@ namespace {
 
 constexpr std::int64_t kTensorAlignment = 64;  // a cache line: no two tensors share one
 
-std::int64_t aligned(std::int64_t bytes) { return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment; }
+std::int64_t aligned(std::int64_t bytes) {
+  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+}
 
 std::int64_t head_columns(const Operation& op, const core::Problem& p, core::Head kind) {
   return core::HeadLayout{p, op.columns}.local_heads(kind) * p.D;
@@ -32,7 +34,8 @@ core::Bf16Matrix matrix_at(std::byte* base, std::int64_t rows, std::int64_t colu
 
 }  // namespace
 
-Operands::Operands(const Operation& op, const core::Problem& problem, comm::Communicator& communicator, std::int64_t padding)
+Operands::Operands(const Operation& op, const core::Problem& problem, comm::Communicator& communicator,
+                   std::int64_t padding)
     : op_(&op), problem_(problem), padding_(padding), rank_(communicator.rank()) {
   // Decided before any memory is taken, and alike on every rank because the problem is.
   if (auto why = core::refusal(problem)) throw core::Error(core::ErrorKind::usage, *why, rank_);

@@ -10,8 +10,8 @@
 
 namespace megaup::ops {
 
-/// Heads side of one rank: Q, K and V as attention kernels take them. Each is a matrix [B*S, local heads * D] in natural token order;
-/// out_* operations have Q alone (the others have no columns).
+/// Heads side of one rank: Q, K and V as attention kernels take them. Each is a matrix [B*S, local heads * D] in
+/// natural token order; out_* operations have Q alone (the others have no columns).
 struct HeadTensors {
   std::array<core::Bf16Matrix, core::kHeadKinds> tensor;
   const core::Bf16Matrix& operator[](core::Head kind) const { return tensor[static_cast<std::size_t>(kind)]; }
@@ -23,14 +23,17 @@ struct HeadTensors {
 ///   weight   Wqkv [N, H] or Wo [H, Hq*D], in the declared row order
 ///   heads    Q, K, V of this rank, in memory that peers reach if the communicator offers it
 ///
-/// Heads of a gemm_to_a2a operation come in kHeadSets sets: a launch may write into a peer's set while that peer still reads the other
-/// one, so no barrier is needed at entry (docs/decisions/0005). `padding` widens every leading dimension (tests of strided views).
+/// Heads of a gemm_to_a2a operation come in kHeadSets sets: a launch may write into a peer's set while that peer still
+/// reads the other one, so no barrier is needed at entry (docs/decisions/0005). `padding` widens every leading
+/// dimension (tests of strided views).
+///
 /// Ranks: the constructor and the destructor are collective.
 class Operands {
  public:
   static constexpr int kHeadSets = 2;
 
-  Operands(const Operation& op, const core::Problem& problem, comm::Communicator& communicator, std::int64_t padding = 0);
+  Operands(const Operation& op, const core::Problem& problem, comm::Communicator& communicator,
+           std::int64_t padding = 0);
 
   const Operation& operation() const { return *op_; }
   const core::Problem& problem() const { return problem_; }

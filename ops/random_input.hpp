@@ -11,9 +11,9 @@ namespace megaup::ops {
 /// Tensors that are filled with random numbers. The weight is the same on all ranks.
 enum class InputTensor : std::uint8_t { hidden, weight, query, key, value };
 
-/// Counter-based random BF16 numbers: element `index` of a stream depends on nothing but the stream and the index, so that any rank can
-/// compute any rank's inputs. Sum of four uniform numbers: bell-shaped, mean 0, standard deviation 1, within +-3.47; below one zero in
-/// ten thousand.
+/// Counter-based random BF16 numbers: element `index` of a stream depends on nothing but the stream and the index, so
+/// that any rank can compute any rank's inputs. Sum of four uniform numbers: bell-shaped, mean 0, standard deviation 1,
+/// within +-3.47; below one zero in ten thousand.
 class RandomInput {
  public:
   RandomInput(const InputKey& key, InputTensor tensor, std::int64_t rank);
@@ -25,8 +25,9 @@ class RandomInput {
   }
 
  private:
-  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15;      // splitmix64
-  static constexpr float kScale = 1.0f / (65536.0f * 0.57735026919f);  // standard deviation of four uniform numbers: sqrt(4/12)
+  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15;  // splitmix64
+  static constexpr float kScale =
+      1.0f / (65536.0f * 0.57735026919f);  // standard deviation of four uniform numbers: sqrt(4/12)
 
   static constexpr std::uint64_t mixed(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -41,9 +42,12 @@ inline RandomInput::RandomInput(const InputKey& key, InputTensor tensor, std::in
   const std::int64_t owner = tensor == InputTensor::weight ? 0 : rank;
   stream_ = mixed(key.seed + kStep);
   stream_ = mixed(stream_ ^ mixed(key.launch + 2 * kStep));
-  stream_ = mixed(stream_ ^ mixed(static_cast<std::uint64_t>(owner) * 8 + static_cast<std::uint64_t>(tensor) + 3 * kStep));
+  stream_ =
+      mixed(stream_ ^ mixed(static_cast<std::uint64_t>(owner) * 8 + static_cast<std::uint64_t>(tensor) + 3 * kStep));
 }
 
-inline InputTensor input_tensor(core::Head kind) { return static_cast<InputTensor>(static_cast<int>(InputTensor::query) + static_cast<int>(kind)); }
+inline InputTensor input_tensor(core::Head kind) {
+  return static_cast<InputTensor>(static_cast<int>(InputTensor::query) + static_cast<int>(kind));
+}
 
 }  // namespace megaup::ops

@@ -6,7 +6,8 @@
 namespace megaup::ops::reference {
 namespace {
 
-/// Global position of local token u of rank r: contiguous r*s + u; dual_chunk: chunk r, then chunk 2P-1-r, each of s/2 tokens.
+/// Global position of local token u of rank r: contiguous r*s + u; dual_chunk: chunk r, then chunk 2P-1-r, each of s/2
+/// tokens.
 std::int64_t position(const core::Problem& p, std::int64_t r, std::int64_t u) {
   if (p.order == core::SequenceOrder::contiguous) return r * p.s + u;
   const std::int64_t half = p.s / 2;
@@ -27,12 +28,14 @@ HeadColumn kv_home(const core::Problem& p, int tensor, std::int64_t k, std::int6
   return {tensor, k / local, 1, (k % local) * p.D + d};
 }
 
-/// C[i, c] = sum over l of A[i, l] * B[l, chosen[c]], in FP64. `a` is [l][i], so that the innermost loop runs over neighbours.
-Expected product(std::span<const double> a, std::int64_t rows, std::int64_t k, const Inputs& inputs, bool weight_transposed,
-                 std::int64_t weight_columns, std::span<const std::int64_t> chosen) {
+/// C[i, c] = sum over l of A[i, l] * B[l, chosen[c]], in FP64. `a` is [l][i], so that the innermost loop runs over
+/// neighbours.
+Expected product(std::span<const double> a, std::int64_t rows, std::int64_t k, const Inputs& inputs,
+                 bool weight_transposed, std::int64_t weight_columns, std::span<const std::int64_t> chosen) {
   const auto C = static_cast<std::int64_t>(chosen.size());
   Expected result{C, std::vector<double>(static_cast<std::size_t>(rows * C))};
-  std::vector<double> w(static_cast<std::size_t>(weight_columns)), sums(static_cast<std::size_t>(rows)), picked(chosen.size());
+  std::vector<double> w(static_cast<std::size_t>(weight_columns)), sums(static_cast<std::size_t>(rows)),
+      picked(chosen.size());
   double* out = result.values.data();
   if (weight_transposed) {  // a row of the weight is a column of B
     for (std::int64_t c = 0; c < C; ++c) {
@@ -40,14 +43,16 @@ Expected product(std::span<const double> a, std::int64_t rows, std::int64_t k, c
       std::fill(sums.begin(), sums.end(), 0.0);
       for (std::int64_t l = 0; l < k; ++l)
         for (std::int64_t i = 0; i < rows; ++i)
-          sums[static_cast<std::size_t>(i)] += a[static_cast<std::size_t>(l * rows + i)] * w[static_cast<std::size_t>(l)];
+          sums[static_cast<std::size_t>(i)] +=
+              a[static_cast<std::size_t>(l * rows + i)] * w[static_cast<std::size_t>(l)];
       for (std::int64_t i = 0; i < rows; ++i) out[i * C + c] = sums[static_cast<std::size_t>(i)];
     }
     return result;
   }
   for (std::int64_t l = 0; l < k; ++l) {  // a row of the weight is a row of B
     inputs.weight(l, w);
-    for (std::int64_t c = 0; c < C; ++c) picked[static_cast<std::size_t>(c)] = w[static_cast<std::size_t>(chosen[static_cast<std::size_t>(c)])];
+    for (std::int64_t c = 0; c < C; ++c)
+      picked[static_cast<std::size_t>(c)] = w[static_cast<std::size_t>(chosen[static_cast<std::size_t>(c)])];
     for (std::int64_t i = 0; i < rows; ++i) {
       const double factor = a[static_cast<std::size_t>(l * rows + i)];
       for (std::int64_t c = 0; c < C; ++c) out[i * C + c] += factor * picked[static_cast<std::size_t>(c)];
@@ -56,11 +61,13 @@ Expected product(std::span<const double> a, std::int64_t rows, std::int64_t k, c
   return result;
 }
 
-std::int64_t weight_columns(const Operation& op, const core::Problem& p) { return op.columns == core::Columns::qkv ? p.H : p.Hq * p.D; }
+std::int64_t weight_columns(const Operation& op, const core::Problem& p) {
+  return op.columns == core::Columns::qkv ? p.H : p.Hq * p.D;
+}
 
 /// Row m of A on rank r, in the order of the wide matrix.
-std::vector<double> gathered_row(const Operation& op, const core::Problem& p, const Inputs& inputs, std::span<const HeadColumn> homes,
-                                 std::int64_t head_row) {
+std::vector<double> gathered_row(const Operation& op, const core::Problem& p, const Inputs& inputs,
+                                 std::span<const HeadColumn> homes, std::int64_t head_row) {
   std::vector<std::vector<double>> parts;  // [rank*kTensors + tensor]
   for (std::int64_t q = 0; q < p.P; ++q)
     for (int tensor = 0; tensor < kTensors; ++tensor) {
@@ -92,14 +99,16 @@ std::int64_t tensor_columns(const Operation& op, const core::Problem& p, int ten
 }
 
 std::vector<std::vector<std::int64_t>> head_rows(const core::Problem& p) {
-  std::vector<std::vector<std::int64_t>> rows(static_cast<std::size_t>(p.P), std::vector<std::int64_t>(static_cast<std::size_t>(p.B * p.s)));
+  std::vector<std::vector<std::int64_t>> rows(static_cast<std::size_t>(p.P),
+                                              std::vector<std::int64_t>(static_cast<std::size_t>(p.B * p.s)));
   const bool sequence_first = p.format == core::ActivationFormat::sbhd;
   for (std::int64_t r = 0; r < p.P; ++r)
     for (std::int64_t b = 0; b < p.B; ++b)
       for (std::int64_t u = 0; u < p.s; ++u) {
         const std::int64_t g = position(p, r, u);
         const std::int64_t m = sequence_first ? u * p.B + b : b * p.s + u;
-        rows[static_cast<std::size_t>(r)][static_cast<std::size_t>(m)] = sequence_first ? g * p.B + b : b * (p.P * p.s) + g;
+        rows[static_cast<std::size_t>(r)][static_cast<std::size_t>(m)] =
+            sequence_first ? g * p.B + b : b * (p.P * p.s) + g;
       }
   return rows;
 }
@@ -116,7 +125,8 @@ std::vector<LocalToken> tokens(const core::Problem& p) {
 std::vector<HeadColumn> head_columns(const Operation& op, const core::Problem& p) {
   std::vector<HeadColumn> homes;
   const auto head = [&](int tensor, std::int64_t index) {
-    for (std::int64_t d = 0; d < p.D; ++d) homes.push_back(tensor == 0 ? query_home(p, index, d) : kv_home(p, tensor, index, d));
+    for (std::int64_t d = 0; d < p.D; ++d)
+      homes.push_back(tensor == 0 ? query_home(p, index, d) : kv_home(p, tensor, index, d));
   };
   if (op.columns == core::Columns::query) {
     for (std::int64_t h = 0; h < p.Hq; ++h) head(0, h);
@@ -134,7 +144,8 @@ std::vector<HeadColumn> head_columns(const Operation& op, const core::Problem& p
   return homes;
 }
 
-Expected heads(const Operation& op, const core::Problem& p, const Inputs& inputs, std::int64_t rank, std::span<const std::int64_t> rows) {
+Expected heads(const Operation& op, const core::Problem& p, const Inputs& inputs, std::int64_t rank,
+               std::span<const std::int64_t> rows) {
   std::int64_t offsets[kTensors] = {}, columns = 0;
   for (int tensor = 0; tensor < kTensors; ++tensor) {
     offsets[tensor] = columns;
@@ -156,7 +167,8 @@ Expected heads(const Operation& op, const core::Problem& p, const Inputs& inputs
   return product(x, R, p.H, inputs, op.weight_transposed, weight_columns(op, p), wide);
 }
 
-Expected hidden(const Operation& op, const core::Problem& p, const Inputs& inputs, std::int64_t rank, std::span<const std::int64_t> rows) {
+Expected hidden(const Operation& op, const core::Problem& p, const Inputs& inputs, std::int64_t rank,
+                std::span<const std::int64_t> rows) {
   const auto homes = head_columns(op, p);
   const auto head_row = head_rows(p);
   const auto R = static_cast<std::int64_t>(rows.size());
@@ -164,7 +176,8 @@ Expected hidden(const Operation& op, const core::Problem& p, const Inputs& input
   std::vector<double> a(static_cast<std::size_t>(R * W));
   for (std::int64_t i = 0; i < R; ++i) {
     const std::int64_t m = rows[static_cast<std::size_t>(i)];
-    const auto row = gathered_row(op, p, inputs, homes, head_row[static_cast<std::size_t>(rank)][static_cast<std::size_t>(m)]);
+    const auto row =
+        gathered_row(op, p, inputs, homes, head_row[static_cast<std::size_t>(rank)][static_cast<std::size_t>(m)]);
     for (std::int64_t n = 0; n < W; ++n) a[static_cast<std::size_t>(n * R + i)] = row[static_cast<std::size_t>(n)];
   }
   std::vector<std::int64_t> all(static_cast<std::size_t>(p.H));
@@ -175,7 +188,8 @@ Expected hidden(const Operation& op, const core::Problem& p, const Inputs& input
 double rounded_to_bf16(double value) {
   if (value == 0) return value;
   int exponent = 0;
-  const double fraction = std::frexp(value, &exponent);  // |fraction| in [0.5, 1): 8 significant bits are 2^8 steps of it
+  const double fraction =
+      std::frexp(value, &exponent);  // |fraction| in [0.5, 1): 8 significant bits are 2^8 steps of it
   return std::ldexp(std::nearbyint(fraction * 256), exponent - 8);
 }
 

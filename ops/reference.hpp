@@ -8,8 +8,8 @@
 #include <megaup/core/problem.hpp>
 #include <megaup/ops/operation.hpp>
 
-/// The oracle: what each operation is, as plain loops over the whole group in FP64, straight from the formulas of docs/operations.md.
-/// It shares no index arithmetic and no kernel with what it judges, and is never made fast.
+/// The oracle: what each operation is, as plain loops over the whole group in FP64, straight from the formulas of
+/// docs/operations.md. It shares no index arithmetic and no kernel with what it judges, and is never made fast.
 namespace megaup::ops::reference {
 
 /// The heads side of one rank has three tensors: 0 = Q, 1 = K, 2 = V.
@@ -21,7 +21,8 @@ struct LocalToken {
   friend bool operator==(const LocalToken&, const LocalToken&) = default;
 };
 
-/// Where a column of the wide matrix is on the heads side. With KV replication a K or V column is on several ranks: first_rank and up.
+/// Where a column of the wide matrix is on the heads side. With KV replication a K or V column is on several ranks:
+/// first_rank and up.
 struct HeadColumn {
   int tensor;
   std::int64_t first_rank, copies, column;
@@ -40,9 +41,10 @@ std::vector<HeadColumn> head_columns(const Operation& op, const core::Problem& p
 
 /// Inputs of the whole group as numbers. Each call fills one row.
 struct Inputs {
-  std::function<void(std::int64_t rank, std::int64_t m, std::span<double> row)> hidden;                          // [H]
-  std::function<void(std::int64_t rank, int tensor, std::int64_t row, std::span<double> values)> heads;         // [tensor_columns]
-  std::function<void(std::int64_t row, std::span<double> values)> weight;                                        // as stored
+  std::function<void(std::int64_t rank, std::int64_t m, std::span<double> row)> hidden;  // [H]
+  std::function<void(std::int64_t rank, int tensor, std::int64_t row, std::span<double> values)>
+      heads;                                                               // [tensor_columns]
+  std::function<void(std::int64_t row, std::span<double> values)> weight;  // as stored
 };
 
 /// Expected values, row by row in the order asked for.
@@ -55,13 +57,16 @@ struct Expected {
 };
 
 /// gemm_to_a2a: rows `rows` of all tensors of rank `rank`, the tensors side by side: Q, then K, then V.
-/// T[row, j] = sum over h of hidden_r[m, h] * B[h, n], (r, m) = token of the row, n = the wide column that lives at (tensor, j) of the rank.
-Expected heads(const Operation& op, const core::Problem& p, const Inputs& inputs, std::int64_t rank, std::span<const std::int64_t> rows);
+/// T[row, j] = sum over h of hidden_r[m, h] * B[h, n], (r, m) = token of the row, n = the wide column that lives at
+/// (tensor, j) of the rank.
+Expected heads(const Operation& op, const core::Problem& p, const Inputs& inputs, std::int64_t rank,
+               std::span<const std::int64_t> rows);
 
 /// a2a_to_gemm: rows `rows` of the hidden side of rank `rank`.
-/// C[m, h] = sum over n of A[m, n] * B[n, h]; A[m, n] is the element of the rank that has column n at the token's row, and for a replicated
-/// KV head the sum over its ranks in rank order in FP32, rounded once to BF16.
-Expected hidden(const Operation& op, const core::Problem& p, const Inputs& inputs, std::int64_t rank, std::span<const std::int64_t> rows);
+/// C[m, h] = sum over n of A[m, n] * B[n, h]; A[m, n] is the element of the rank that has column n at the token's row,
+/// and for a replicated KV head the sum over its ranks in rank order in FP32, rounded once to BF16.
+Expected hidden(const Operation& op, const core::Problem& p, const Inputs& inputs, std::int64_t rank,
+                std::span<const std::int64_t> rows);
 
 /// Nearest BF16 value, ties to even, for numbers in BF16's normal range or zero.
 double rounded_to_bf16(double value);

@@ -10,8 +10,10 @@ namespace {
 const Operation& operation(std::string_view name) { return *find_operation(name); }
 
 TEST_CASE("dual_chunk, S = 16, P = 4: tokens of each rank and their way back to natural order") {
-  const core::Problem p{.P = 4, .B = 1, .s = 4, .H = 1, .Hq = 4, .Hk = 4, .D = 1, .order = core::SequenceOrder::dual_chunk};
-  CHECK(head_rows(p) == std::vector<std::vector<std::int64_t>>{{0, 1, 14, 15}, {2, 3, 12, 13}, {4, 5, 10, 11}, {6, 7, 8, 9}});
+  const core::Problem p{
+      .P = 4, .B = 1, .s = 4, .H = 1, .Hq = 4, .Hk = 4, .D = 1, .order = core::SequenceOrder::dual_chunk};
+  CHECK(head_rows(p) ==
+        std::vector<std::vector<std::int64_t>>{{0, 1, 14, 15}, {2, 3, 12, 13}, {4, 5, 10, 11}, {6, 7, 8, 9}});
   std::vector<std::int64_t> restore;  // place in the ranks' tokens one after the other
   for (const LocalToken& token : tokens(p)) restore.push_back(token.rank * 4 + token.row);
   CHECK(restore == std::vector<std::int64_t>{0, 1, 4, 5, 8, 9, 12, 13, 14, 15, 10, 11, 6, 7, 2, 3});
@@ -49,7 +51,14 @@ TEST_CASE("Hq = 8, Hk = 2, D = 64: 768 columns, and rank 1 of 2 has q4 to q7, k1
 }
 
 TEST_CASE("Hq = 8, Hk = 2, P = 4 with replication: ranks hold KV heads 0, 0, 1, 1") {
-  const core::Problem p{.P = 4, .B = 1, .s = 4, .H = 1, .Hq = 8, .Hk = 2, .D = 1, .qkv_weight = core::QkvWeight::concatenated,
+  const core::Problem p{.P = 4,
+                        .B = 1,
+                        .s = 4,
+                        .H = 1,
+                        .Hq = 8,
+                        .Hk = 2,
+                        .D = 1,
+                        .qkv_weight = core::QkvWeight::concatenated,
                         .kv_replication = true};
   for (std::int64_t rank = 0; rank < 4; ++rank) {
     CHECK(blocks(p, 1, rank) == std::vector<std::int64_t>{8 + rank / 2});
@@ -77,14 +86,17 @@ Inputs small_inputs() {
                       std::span<double> values) { values[0] = static_cast<double>(100 * rank + 10 * tensor + row); },
           .weight =
               [](std::int64_t row, std::span<double> values) {
-                for (std::size_t j = 0; j < values.size(); ++j) values[j] = static_cast<double>(row) + 0.5 * static_cast<double>(j);
+                for (std::size_t j = 0; j < values.size(); ++j)
+                  values[j] = static_cast<double>(row) + 0.5 * static_cast<double>(j);
               }};
 }
 
 TEST_CASE("GEMM first, by hand") {
-  const core::Problem p{.P = 2, .B = 1, .s = 2, .H = 2, .Hq = 2, .Hk = 2, .D = 1, .qkv_weight = core::QkvWeight::concatenated};
+  const core::Problem p{
+      .P = 2, .B = 1, .s = 2, .H = 2, .Hq = 2, .Hk = 2, .D = 1, .qkv_weight = core::QkvWeight::concatenated};
   const std::vector<std::int64_t> rows{3, 0};
-  // Row 3 is token 1 of rank 1, hidden (11, 1). Rank 1 has columns 1, 3, 5 of [q0 q1 k0 k1 v0 v1]; column n has weights (n, n + 0.5).
+  // Row 3 is token 1 of rank 1, hidden (11, 1). Rank 1 has columns 1, 3, 5 of [q0 q1 k0 k1 v0 v1]; column n has weights
+  // (n, n + 0.5).
   const Expected forward = heads(operation("qkv_fwd"), p, small_inputs(), 1, rows);
   CHECK(forward.columns == 3);
   CHECK(forward.values == std::vector<double>{11 * 1 + 1.5, 11 * 3 + 3.5, 11 * 5 + 5.5, 0 * 1 + 1.5, 3.5, 5.5});
@@ -94,7 +106,8 @@ TEST_CASE("GEMM first, by hand") {
 }
 
 TEST_CASE("A2A first, by hand") {
-  const core::Problem p{.P = 2, .B = 1, .s = 2, .H = 2, .Hq = 2, .Hk = 2, .D = 1, .qkv_weight = core::QkvWeight::concatenated};
+  const core::Problem p{
+      .P = 2, .B = 1, .s = 2, .H = 2, .Hq = 2, .Hk = 2, .D = 1, .qkv_weight = core::QkvWeight::concatenated};
   const std::vector<std::int64_t> rows{1};
   // Token 1 of rank 1 is row 3. A = (O of rank 0, O of rank 1) = (3, 103). Wo row h = (h, h + 0.5).
   const Expected forward = hidden(operation("out_fwd"), p, small_inputs(), 1, rows);
@@ -106,7 +119,14 @@ TEST_CASE("A2A first, by hand") {
 }
 
 TEST_CASE("copies of a KV head are added in FP32 and rounded once") {
-  const core::Problem p{.P = 2, .B = 1, .s = 1, .H = 1, .Hq = 2, .Hk = 1, .D = 1, .qkv_weight = core::QkvWeight::concatenated,
+  const core::Problem p{.P = 2,
+                        .B = 1,
+                        .s = 1,
+                        .H = 1,
+                        .Hq = 2,
+                        .Hk = 1,
+                        .D = 1,
+                        .qkv_weight = core::QkvWeight::concatenated,
                         .kv_replication = true};
   Inputs inputs = small_inputs();
   inputs.heads = [](std::int64_t rank, int tensor, std::int64_t, std::span<double> values) {
@@ -114,7 +134,8 @@ TEST_CASE("copies of a KV head are added in FP32 and rounded once") {
   };
   inputs.weight = [](std::int64_t, std::span<double> values) { values[0] = 1; };
   const std::vector<std::int64_t> rows{0};
-  CHECK(hidden(operation("qkv_dgrad"), p, inputs, 0, rows).values == std::vector<double>{260});  // 259 is a tie between 258 and 260
+  CHECK(hidden(operation("qkv_dgrad"), p, inputs, 0, rows).values ==
+        std::vector<double>{260});  // 259 is a tie between 258 and 260
 }
 
 }  // namespace

@@ -9,22 +9,23 @@
 
 namespace megaup::ops {
 
-/// Local token rows [first, first + count), in slabs that have room for `slab_rows` >= count rows: every chunk of an exchange has the same
-/// room, the last may hold fewer rows.
+/// Local token rows [first, first + count), in slabs that have room for `slab_rows` >= count rows: every chunk of an
+/// exchange has the same room, the last may hold fewer rows.
 struct RowRange {
   std::int64_t first, count, slab_rows;
 };
 
-/// The layout changes on either side of a packed exchange, each in one pass over the data. Slabs are [P][rows.slab_rows][slab_columns()]:
-/// block p of a send buffer goes to rank p, block q of a receive buffer came from rank q. The wide matrix holds the rows of `rows` alone: its
-/// row 0 is token row rows.first.
+/// The layout changes on either side of a packed exchange, each in one pass over the data. Slabs are
+/// [P][rows.slab_rows][slab_columns()]: block p of a send buffer goes to rank p, block q of a receive buffer came from
+/// rank q. The wide matrix holds the rows of `rows` alone: its row 0 is token row rows.first.
 ///
 ///   gemm_to_a2a   wide [M, W] --wide_to_slabs--> send     recv --slabs_to_heads--> Q, K, V [B*S, local heads*D]
 ///   a2a_to_gemm   Q, K, V --heads_to_slabs--> send        recv --slabs_to_wide--> wide [M, W]
 ///
 /// slabs_to_wide adds the copies of a replicated KV head in FP32 in rank order and rounds once.
-/// `only` restricts everything to the heads of one kind. Prepared once: run tables are made here, nothing is allocated later.
-/// Ranks: not collective, and safe to call from several rank threads at once. Cost: every element is read once and written once.
+/// `only` restricts everything to the heads of one kind. Prepared once: run tables are made here, nothing is allocated
+/// later. Ranks: not collective, and safe to call from several rank threads at once. Cost: every element is read once
+/// and written once.
 class Reorder {
  public:
   Reorder(const core::Problem& problem, core::Columns columns, int rank, int threads, OnlyKind only = {});

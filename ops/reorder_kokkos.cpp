@@ -12,7 +12,8 @@ using core::Bf16;
 using core::Bf16Matrix;
 using core::ConstBf16Matrix;
 
-constexpr std::int64_t kBlockRows = 64;  // rows that one task moves: enough to pay for starting it, few enough to share among cores
+constexpr std::int64_t kBlockRows =
+    64;  // rows that one task moves: enough to pay for starting it, few enough to share among cores
 
 /// Ranks may be threads of one process, so each call brings an instance of its own where this Kokkos can make one.
 template <class Space>
@@ -45,7 +46,8 @@ void for_row_blocks(std::int64_t peers, RowRange rows, int threads, const Task& 
   launch<Kokkos::DefaultHostExecutionSpace>(peers * blocks, step);
 }
 
-/// Calls visit(local row, destination row, n) for the longest runs of rows of rank r that stay neighbours in the destination.
+/// Calls visit(local row, destination row, n) for the longest runs of rows of rank r that stay neighbours in the
+/// destination.
 template <class Visit>
 void for_row_runs(const core::TokenLayout& tokens, std::int64_t r, RowRange rows, const Visit& visit) {
   const std::int64_t end = rows.first + rows.count;
@@ -57,8 +59,8 @@ void for_row_runs(const core::TokenLayout& tokens, std::int64_t r, RowRange rows
   }
 }
 
-/// In blocks of a fixed size, which the compiler turns into plain vector moves: for runs of some kilobytes a call of memcpy takes up to
-/// twice as long.
+/// In blocks of a fixed size, which the compiler turns into plain vector moves: for runs of some kilobytes a call of
+/// memcpy takes up to twice as long.
 void copy(Bf16* to, const Bf16* from, std::int64_t columns) {
   constexpr std::int64_t kBlock = 128;  // a head of the usual size
   std::int64_t j = 0;
@@ -92,7 +94,8 @@ Reorder::Reorder(const core::Problem& problem, core::Columns columns, int rank, 
   const std::int64_t query_columns = only ? 0 : problem.local_query_heads() * problem.D;
   for (std::int64_t p = 0; p < problem.P; ++p) {
     if (!only || *only == core::Head::query)
-      for (const WideRun& run : wide_runs(layout, p, core::Head::query)) from_peers_.push_back({run.wide, p, run.slab, run.columns});
+      for (const WideRun& run : wide_runs(layout, p, core::Head::query))
+        from_peers_.push_back({run.wide, p, run.slab, run.columns});
     if (p % problem.kv_copies() != 0) continue;
     for (const core::Head kind : {core::Head::key, core::Head::value})
       if (!only || *only == kind)
@@ -104,9 +107,9 @@ Reorder::Reorder(const core::Problem& problem, core::Columns columns, int rank, 
   std::ranges::sort(from_peers_, {}, &PeerRun::wide);
 }
 
-// The order decides the speed: the wide matrix is walked row by row in the order of its columns, the heads peer by peer, always through all
-// runs of a row. Each side is then a few streams, which the processor fetches ahead. Run after run would come back to every row, and rows
-// that lie 4096 bytes apart share a few sets of the cache (docs/benchmarks.md).
+// The order decides the speed: the wide matrix is walked row by row in the order of its columns, the heads peer by
+// peer, always through all runs of a row. Each side is then a few streams, which the processor fetches ahead. Run after
+// run would come back to every row, and rows that lie 4096 bytes apart share a few sets of the cache: half the speed.
 
 void Reorder::wide_to_slabs(Bf16* slabs, ConstBf16Matrix wide, RowRange rows) const {
   const std::int64_t ld = slab_columns_;
@@ -123,7 +126,8 @@ void Reorder::slabs_to_heads(const HeadTensors& heads, const Bf16* slabs, RowRan
     for_row_runs(tokens_, q, block, [&](std::int64_t m, std::int64_t row, std::int64_t n) {
       const Bf16* slab = slabs + (q * rows.slab_rows + m - rows.first) * ld;
       for (std::int64_t i = 0; i < n; ++i)
-        for (const TensorRun& run : tensor_runs_) copy(heads[run.kind].row(row + i) + run.local, slab + i * ld + run.slab, run.columns);
+        for (const TensorRun& run : tensor_runs_)
+          copy(heads[run.kind].row(row + i) + run.local, slab + i * ld + run.slab, run.columns);
     });
   });
 }
@@ -134,7 +138,8 @@ void Reorder::heads_to_slabs(Bf16* slabs, const HeadTensors& heads, RowRange row
     for_row_runs(tokens_, p, block, [&](std::int64_t m, std::int64_t row, std::int64_t n) {
       Bf16* slab = slabs + (p * rows.slab_rows + m - rows.first) * ld;
       for (std::int64_t i = 0; i < n; ++i)
-        for (const TensorRun& run : tensor_runs_) copy(slab + i * ld + run.slab, heads[run.kind].row(row + i) + run.local, run.columns);
+        for (const TensorRun& run : tensor_runs_)
+          copy(slab + i * ld + run.slab, heads[run.kind].row(row + i) + run.local, run.columns);
     });
   });
 }
@@ -146,8 +151,8 @@ void Reorder::slabs_to_wide(Bf16Matrix wide, const Bf16* slabs, RowRange rows) c
       for (const PeerRun& run : from_peers_)
         copy(wide.row(i) + run.wide, slabs + (run.peer * rows.slab_rows + i) * ld + run.slab, run.columns);
       for (const SumRun& sum : sums_)
-        add_copies(wide.row(i) + sum.wide, slabs + (sum.rank * rows.slab_rows + i) * ld + sum.slab, rows.slab_rows * ld, sum.copies,
-                   sum.columns);
+        add_copies(wide.row(i) + sum.wide, slabs + (sum.rank * rows.slab_rows + i) * ld + sum.slab, rows.slab_rows * ld,
+                   sum.copies, sum.columns);
     }
   });
 }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch_test_macros.hpp>
 #include <fmt/format.h>
+#include <catch2/catch_test_macros.hpp>
 
 #include <megaup/core/buffer.hpp>
 #include <megaup/ops/operation.hpp>
@@ -40,25 +40,48 @@ struct Wide {
   std::vector<Bf16> memory;
   Bf16Matrix matrix;
   Wide(std::int64_t rows, std::int64_t columns, std::int64_t gap)
-      : memory(static_cast<std::size_t>(rows * (columns + gap)), kUntouched), matrix{memory.data(), rows, columns, columns + gap} {}
+      : memory(static_cast<std::size_t>(rows * (columns + gap)), kUntouched),
+        matrix{memory.data(), rows, columns, columns + gap} {}
 };
 
 /// Distinct for every row and column of these small matrices.
-Bf16 coded(std::int64_t rank, std::int64_t m, std::int64_t n) { return {static_cast<std::uint16_t>(1 + rank * 13001 + m * 251 + n)}; }
+Bf16 coded(std::int64_t rank, std::int64_t m, std::int64_t n) {
+  return {static_cast<std::uint16_t>(1 + rank * 13001 + m * 251 + n)};
+}
 
 std::vector<core::Problem> problems() {
   std::vector<core::Problem> result;
   for (const auto format : {core::ActivationFormat::sbhd, core::ActivationFormat::bshd})
     for (const auto order : {core::SequenceOrder::contiguous, core::SequenceOrder::dual_chunk})
       for (const auto weight : {core::QkvWeight::grouped, core::QkvWeight::concatenated}) {
-        result.push_back({.P = 2, .B = 3, .s = 10, .H = 1, .Hq = 8, .Hk = 2, .D = 3, .format = format, .order = order, .qkv_weight = weight});
-        result.push_back({.P = 4, .B = 2, .s = 6, .H = 1, .Hq = 8, .Hk = 2, .D = 5, .format = format, .order = order, .qkv_weight = weight,
+        result.push_back({.P = 2,
+                          .B = 3,
+                          .s = 10,
+                          .H = 1,
+                          .Hq = 8,
+                          .Hk = 2,
+                          .D = 3,
+                          .format = format,
+                          .order = order,
+                          .qkv_weight = weight});
+        result.push_back({.P = 4,
+                          .B = 2,
+                          .s = 6,
+                          .H = 1,
+                          .Hq = 8,
+                          .Hk = 2,
+                          .D = 5,
+                          .format = format,
+                          .order = order,
+                          .qkv_weight = weight,
                           .kv_replication = true});
       }
   return result;
 }
 
-const Operation& operation(core::Columns columns) { return *find_operation(columns == core::Columns::qkv ? "qkv_fwd" : "out_dgrad"); }
+const Operation& operation(core::Columns columns) {
+  return *find_operation(columns == core::Columns::qkv ? "qkv_fwd" : "out_dgrad");
+}
 
 std::vector<OnlyKind> kinds(core::Columns columns) {
   if (columns == core::Columns::query) return {OnlyKind{}, core::Head::query};
@@ -73,7 +96,8 @@ std::vector<Heads> scattered(const core::Problem& p, core::Columns columns, Only
   for (std::int64_t first = 0; first < M; first += chunk) {
     const RowRange rows{first, std::min(chunk, M - first), chunk};
     const std::int64_t block = chunk * Reorder(p, columns, 0, 1, only).slab_columns();
-    std::vector<std::vector<Bf16>> send(static_cast<std::size_t>(p.P), std::vector<Bf16>(static_cast<std::size_t>(p.P * block)));
+    std::vector<std::vector<Bf16>> send(static_cast<std::size_t>(p.P),
+                                        std::vector<Bf16>(static_cast<std::size_t>(p.P * block)));
     for (int r = 0; r < p.P; ++r) {
       Wide wide(rows.count, W, 1);
       for (std::int64_t i = 0; i < rows.count; ++i)
@@ -116,12 +140,14 @@ TEST_CASE("pack and unpack bring every element of the wide matrix to its head, i
       for (const OnlyKind only : kinds(columns))
         for (const std::int64_t chunk : {p.M(), std::int64_t{7}}) {
           const auto heads = scattered(p, columns, only, chunk);
-          for (int rank = 0; rank < p.P; ++rank) CHECK(wrong_heads(p, columns, only, rank, heads[static_cast<std::size_t>(rank)]) == 0);
+          for (int rank = 0; rank < p.P; ++rank)
+            CHECK(wrong_heads(p, columns, only, rank, heads[static_cast<std::size_t>(rank)]) == 0);
         }
 }
 
 /// Heads of every rank to the wide matrix of rank r, whose slabs are exchanged by hand.
-Wide gathered(const core::Problem& p, core::Columns columns, OnlyKind only, int r, const std::vector<Heads>& heads, std::int64_t chunk) {
+Wide gathered(const core::Problem& p, core::Columns columns, OnlyKind only, int r, const std::vector<Heads>& heads,
+              std::int64_t chunk) {
   const std::int64_t W = core::HeadLayout{p, columns}.width();
   Wide all(p.M(), W, 3);
   for (std::int64_t first = 0; first < p.M(); first += chunk) {
@@ -163,7 +189,8 @@ TEST_CASE("the way back restores the wide matrix, and without replication exactl
 }
 
 TEST_CASE("copies of a KV head are added in FP32 in rank order and rounded once") {
-  // In BF16 steps 256 + 1 + 1 stays 256; in FP32 it is 258. In the order 2^25 + 1 - 2^25 the 1 is lost in FP32, in another order it is not.
+  // In BF16 steps 256 + 1 + 1 stays 256; in FP32 it is 258. In the order 2^25 + 1 - 2^25 the 1 is lost in FP32, in
+  // another order it is not.
   const core::Problem p{.P = 4, .B = 1, .s = 1, .H = 1, .Hq = 4, .Hk = 1, .D = 2, .kv_replication = true};
   const Reorder reorder(p, core::Columns::qkv, 0, 1);
   REQUIRE(reorder.slab_columns() == 6);  // one query head, the key, the value
@@ -186,7 +213,8 @@ Seconds summary(std::vector<double> seconds) {
   return {seconds.front(), seconds[seconds.size() / 2]};
 }
 
-// Run by hand: megaup_ops_tests "[benchmark]". Both sides in one run, interleaved; bytes are read once and written once on both.
+// Run by hand: megaup_ops_tests "[benchmark]". Both sides in one run, interleaved; bytes are read once and written once
+// on both.
 TEST_CASE("reorders against memcpy of the same bytes", "[.][benchmark]") {
   const core::Problem grouped{.P = 2, .B = 1, .s = 2048, .H = 1, .Hq = 32, .Hk = 8, .D = 128};  // QKV of an 8B model
   core::Problem concatenated = grouped;
@@ -221,8 +249,9 @@ TEST_CASE("reorders against memcpy of the same bytes", "[.][benchmark]") {
     const Seconds copy = summary(seconds[0]);
     for (std::size_t i = 0; i < std::size(sides); ++i) {
       const Seconds side = summary(seconds[i]);
-      fmt::print("P {} {:12} {:>15}: fastest {:.3f} ms, {:.2f} of memcpy; median {:.3f} ms, {:.2f} of memcpy\n", p.P, name(p.qkv_weight),
-                 sides[i].first, 1e3 * side.fastest, copy.fastest / side.fastest, 1e3 * side.median, copy.median / side.median);
+      fmt::print("P {} {:12} {:>15}: fastest {:.3f} ms, {:.2f} of memcpy; median {:.3f} ms, {:.2f} of memcpy\n", p.P,
+                 name(p.qkv_weight), sides[i].first, 1e3 * side.fastest, copy.fastest / side.fastest, 1e3 * side.median,
+                 copy.median / side.median);
     }
   }
 }

@@ -10,8 +10,8 @@ namespace megaup::ops {
 
 /// Division of M rows into chunks of equal size (the last may be shorter), each a multiple of the GEMM's row step.
 ///
-/// Four chunks at most: three quarters of the exchange can then hide behind the GEMM, and the tiles of a chunk still fill the cores; more
-/// chunks cost more starts and waits than the quarter that is left can give back (docs/benchmarks.md).
+/// Four chunks at most: three quarters of the exchange can then hide behind the GEMM. More chunks could hide little of
+/// the quarter that is left, and make each GEMM smaller.
 class RowChunks {
  public:
   static constexpr std::int64_t kMostChunks = 4;
@@ -29,8 +29,8 @@ class RowChunks {
 /// Exchanges of chunks in flight.
 constexpr int kChunkSlots = 2;
 
-/// Bytes that a chunked arm allocates: GEMM, one wide chunk, two slots of slabs. The row step depends on the provider, so this is the
-/// most that any row step up to a quarter of M can need.
+/// Bytes that a chunked arm allocates: GEMM, one wide chunk, two slots of slabs. The row step depends on the provider,
+/// so this is the most that any row step up to a quarter of M can need.
 std::int64_t chunked_bytes(const Operation& op, const core::Problem& problem, std::string_view gemm_provider);
 
 }  // namespace megaup::ops

@@ -8,9 +8,9 @@
 
 namespace megaup::ops {
 
-/// The exchange of a native arm with its reorders: pack in one pass, exchange, unpack in one pass. Of one part (all heads in one exchange) or
-/// of one part for each kind of head (Q, K, V), in which case part i is packed while part i-1 is under way.
-/// Ranks: all ranks of the group call together. No allocation after construction.
+/// The exchange of a native arm with its reorders: pack in one pass, exchange, unpack in one pass. Of one part (all
+/// heads in one exchange) or of one part for each kind of head (Q, K, V), in which case part i is packed while part i-1
+/// is under way. Ranks: all ranks of the group call together. No allocation after construction.
 class StagedExchange {
  public:
   StagedExchange(const Operands& operands, const Context& context, const std::vector<OnlyKind>& parts);

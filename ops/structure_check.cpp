@@ -17,7 +17,9 @@ std::int64_t power(std::int64_t base, std::int64_t exponent) {
   return result;
 }
 
-std::int64_t digit(std::int64_t index, std::int64_t base, std::int64_t which) { return index / power(base, which) % base; }
+std::int64_t digit(std::int64_t index, std::int64_t base, std::int64_t which) {
+  return index / power(base, which) % base;
+}
 
 /// Digits that tell `count` indices apart.
 std::int64_t digits(std::int64_t count, std::int64_t base) {
@@ -30,11 +32,13 @@ std::int64_t wide_columns(const Operation& op, const core::Problem& p) {
   return static_cast<std::int64_t>(reference::head_columns(op, p).size());
 }
 
-/// Columns of A that carry codes: A is hidden [M, H] (gemm_to_a2a), where no more columns are used than there are codes.
+/// Columns of A that carry codes: A is hidden [M, H] (gemm_to_a2a), where no more columns are used than there are
+/// codes.
 std::int64_t coded_hidden(const core::Problem& p) { return std::min(p.H, kCodes); }
 
 /// Column of A that column `j` of C picks.
-std::int64_t picked(const Operation& op, const core::Problem& p, const StructurePass& pass, std::int64_t j, std::int64_t k) {
+std::int64_t picked(const Operation& op, const core::Problem& p, const StructurePass& pass, std::int64_t j,
+                    std::int64_t k) {
   if (op.kind == Kind::gemm_to_a2a) return pass.tokens ? j % k : digit(j, coded_hidden(p), pass.digit);
   return (pass.map * p.H + j) % k;
 }
@@ -51,7 +55,9 @@ void fill_weight(Operands& operands, const StructurePass& pass) {
   }
 }
 
-int tensor_index(const NamedMatrix& heads) { return static_cast<int>(heads.tensor) - static_cast<int>(InputTensor::query); }
+int tensor_index(const NamedMatrix& heads) {
+  return static_cast<int>(heads.tensor) - static_cast<int>(InputTensor::query);
+}
 
 /// Code of token number `index`.
 Bf16 token_code(std::int64_t index, const StructurePass& pass) { return code(digit(index, kCodes, pass.digit)); }
@@ -60,7 +66,8 @@ void fill_hidden(Operands& operands, const StructurePass& pass) {
   const core::Bf16Matrix x = operands.hidden();
   poison(x);
   for (std::int64_t m = 0; m < x.rows; ++m)
-    for (std::int64_t k = 0; k < x.columns; ++k) x.row(m)[k] = pass.tokens ? token_code(operands.rank() * x.rows + m, pass) : code(k % kCodes);
+    for (std::int64_t k = 0; k < x.columns; ++k)
+      x.row(m)[k] = pass.tokens ? token_code(operands.rank() * x.rows + m, pass) : code(k % kCodes);
 }
 
 void fill_heads(Operands& operands, const StructurePass& pass) {
@@ -93,7 +100,8 @@ std::string in_words(Bf16 value) {
   const std::int64_t exponent = value.bits >> 7 & 0xff;
   if (value == kPoison) return "nothing was written";
   if (exponent == 0 || exponent == 255) return fmt::format("0x{:04x}", value.bits);
-  return fmt::format("0x{:04x}, the code of index {}", value.bits, (value.bits >> 15) * (kCodes / 2) + (exponent - 1) * 128 + value.bits % 128);
+  return fmt::format("0x{:04x}, the code of index {}", value.bits,
+                     (value.bits >> 15) * (kCodes / 2) + (exponent - 1) * 128 + value.bits % 128);
 }
 
 std::string ExpectedCodes::difference(const NamedMatrix& output, bool tokens) const {
@@ -102,7 +110,8 @@ std::string ExpectedCodes::difference(const NamedMatrix& output, bool tokens) co
     for (std::int64_t j = 0; j < output.matrix.columns; ++j) {
       const Bf16 expected = tokens ? rows[static_cast<std::size_t>(i)] : columns[static_cast<std::size_t>(j)];
       if (row[j] != expected)
-        return fmt::format("{} row {} column {}: got {}, expected {}", output.name, i, j, in_words(row[j]), in_words(expected));
+        return fmt::format("{} row {} column {}: got {}, expected {}", output.name, i, j, in_words(row[j]),
+                           in_words(expected));
     }
   }
   return written_gap(output);
@@ -118,7 +127,8 @@ std::string heads_difference(const Operands& operands, int set, const StructureP
   for (const NamedMatrix& output : output_matrices(operands, set)) {
     expected.columns.assign(static_cast<std::size_t>(output.matrix.columns), Bf16{});
     for (std::size_t n = 0; n < homes.size(); ++n)
-      if (homes[n].tensor == tensor_index(output) && rank >= homes[n].first_rank && rank < homes[n].first_rank + homes[n].copies)
+      if (homes[n].tensor == tensor_index(output) && rank >= homes[n].first_rank &&
+          rank < homes[n].first_rank + homes[n].copies)
         expected.columns[static_cast<std::size_t>(homes[n].column)] =
             code(picked(operands.operation(), p, pass, static_cast<std::int64_t>(n), p.H));
     if (auto why = expected.difference(output, pass.tokens); !why.empty()) return why;
@@ -131,7 +141,8 @@ std::string hidden_difference(const Operands& operands, const StructurePass& pas
   const std::int64_t k = wide_columns(operands.operation(), p);
   ExpectedCodes expected;
   const auto rows = reference::head_rows(p);
-  for (const std::int64_t row : rows[static_cast<std::size_t>(operands.rank())]) expected.rows.push_back(token_code(row, pass));
+  for (const std::int64_t row : rows[static_cast<std::size_t>(operands.rank())])
+    expected.rows.push_back(token_code(row, pass));
   for (std::int64_t j = 0; j < p.H; ++j)
     expected.columns.push_back(code(digit(picked(operands.operation(), p, pass, j, k), kCodes, pass.digit)));
   return expected.difference(output_matrices(operands, 0).front(), pass.tokens);

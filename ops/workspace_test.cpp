@@ -1,7 +1,7 @@
 #include <memory>
 
-#include <catch2/catch_test_macros.hpp>
 #include <malloc.h>
+#include <catch2/catch_test_macros.hpp>
 
 #include <megaup/comm/backend.hpp>
 #include <megaup/ops/arm_parts.hpp>

@@ -307,6 +307,7 @@
     $("chart").style.setProperty("--h", h());
     $("chart").classList.toggle("no-overhead", h() === 0);
     setScale(visible);
+    $("chart").classList.toggle("no-scale", !visible.some((row) => row.delta));
     words();
     writeAddress();
   }

@@ -31,7 +31,7 @@ int run(int argc, char** argv) {
   const auto plan = experiments::plan(experiments::load_spec(spec, known.names()), options);
   fmt::print("{}", format == "json" ? experiments::plan_json(plan, gflops) : experiments::plan_table(plan, gflops));
   if (plan.n_runnable > 0) return 0;
-  fmt::print(stderr, "megaup: {}: no cell of this spec can run\n", plan.spec.file);
+  fmt::print(stderr, "megaup: {}: no cell of this spec can run: {}\n", plan.spec.file, plan.cells.front().refused);
   return core::exit_status(core::ErrorKind::usage);
 }
 

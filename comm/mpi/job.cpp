@@ -69,10 +69,6 @@ bool Job::crowded() const {
 }
 
 void Job::complete(MPI_Request& request, const char* missing) {
-  complete(request, [missing] { return std::string(missing); });
-}
-
-void Job::complete(MPI_Request& request, const std::function<std::string()>& missing) {
   const auto done = [&] {
     int flag = 0;
     check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
@@ -81,7 +77,7 @@ void Job::complete(MPI_Request& request, const std::function<std::string()>& mis
   Waiting waiting(rules_);
   while (!done()) {
     if (waiting.step()) continue;
-    const core::Error cause = impatience(rules_, missing());
+    const core::Error cause = impatience(rules_, missing);
     abort(cause);
     throw cause;
   }

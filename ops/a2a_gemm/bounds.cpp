@@ -1,5 +1,5 @@
-#include <megaup/ops/bounds.hpp>
 #include <megaup/ops/a2a_gemm/native.hpp>
+#include <megaup/ops/bounds.hpp>
 #include <megaup/ops/matrix_sink.hpp>
 #include <megaup/ops/matrix_source.hpp>
 #include <megaup/ops/random_input.hpp>
@@ -52,7 +52,9 @@ class ReorderOnly final : public PreparedOperation {
   }
 
  private:
-  std::size_t slabs_bytes() const { return static_cast<std::size_t>(operands_.problem().P * reorder_.slab_bytes(rows_.count)); }
+  std::size_t slabs_bytes() const {
+    return static_cast<std::size_t>(operands_.problem().P * reorder_.slab_bytes(rows_.count));
+  }
 
   Operands& operands_;
   RowRange rows_;

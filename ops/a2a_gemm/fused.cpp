@@ -12,8 +12,13 @@ extern constinit const Arm a2a_gemm_fused_arm;
 namespace {
 
 /// The GEMM reads its A in the heads of every rank. Two flags a peer, both counting launches:
-///   ready  at entry, to every peer: my heads are those of launch e. A peer's part is waited for where the GEMM first needs it.
-///   read   at exit, to every peer: I have read yours. run() returns when all peers have said so, because then the heads may be changed.
+///
+///   ready  at entry, to every peer: my heads are those of launch e. A peer's part is waited for where the GEMM first
+///          needs it.
+///
+///   read   at exit, to every peer: I have read yours. run() returns when all peers have said so, because then the
+///          heads may be changed.
+///
 /// A rank is thus at most one launch ahead of another, and no flag is ever reset (docs/decisions/0005).
 class Fused final : public PreparedOperation {
  public:
@@ -90,7 +95,8 @@ constinit const Arm a2a_gemm_fused_arm{
     },
     .workspace_bytes =
         [](const Operation& op, const core::Problem& problem, std::string_view provider) {
-          return gemm_bytes(op, problem, provider, HeadSource::shard_columns(op, problem)) + HeadSource::staging_bytes(op, problem);
+          return gemm_bytes(op, problem, provider, HeadSource::shard_columns(op, problem)) +
+                 HeadSource::staging_bytes(op, problem);
         }};
 
 }  // namespace megaup::ops

@@ -88,7 +88,9 @@ void HeadSource::add_replicas() {
   for (const Sum& sum : sums_)
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       core::Bf16* to = sum.to + static_cast<std::int64_t>(i) * staging_ld_;
-      const auto element = [&](const Place& copy, std::int64_t j) { return copy.base[rows_[i] * copy.ld + j].to_float(); };
+      const auto element = [&](const Place& copy, std::int64_t j) {
+        return copy.base[rows_[i] * copy.ld + j].to_float();
+      };
       for (std::int64_t j = 0; j < sum.columns; ++j) {
         float total = element(sum.copies[0], j);
         for (std::size_t c = 1; c < sum.copies.size(); ++c) total += element(sum.copies[c], j);

@@ -10,13 +10,14 @@
 
 namespace megaup::ops {
 
-/// The A of a fused A2A -> GEMM, read where it lies: in the heads of its rank, by plain loads from peer memory. There is no send buffer, no
-/// receive buffer and no wide matrix.
+/// The A of a fused A2A -> GEMM, read where it lies: in the heads of its rank, by plain loads from peer memory. There
+/// is no send buffer, no receive buffer and no wide matrix.
 ///
-/// Shard 0 is this rank's own part, shard 1 that of rank+1, and so on, so that multiplying starts while peers are still on their way. With
-/// replicated KV heads the K and V columns, to which several ranks contribute, are one more shard at the end: added in FP32 in rank order
-/// and rounded once into a staging buffer [M, 2*Hk*D] when all have come. The order of K therefore differs from rank to rank, and results
-/// from the native arms' in the last bits; on one rank they are the same from run to run.
+/// Shard 0 is this rank's own part, shard 1 that of rank+1, and so on, so that multiplying starts while peers are still
+/// on their way. With replicated KV heads the K and V columns, to which several ranks contribute, are one more shard at
+/// the end: added in FP32 in rank order and rounded once into a staging buffer [M, 2*Hk*D] when all have come. The
+/// order of K therefore differs from rank to rank, and results from the native arms' in the last bits; on one rank they
+/// are the same from run to run.
 class HeadSource final : public RowSource {
  public:
   /// `ready(rank)` returns when the heads of that rank may be read.
@@ -27,7 +28,9 @@ class HeadSource final : public RowSource {
   static std::int64_t staging_bytes(const Operation& op, const core::Problem& problem);
 
   int shards() const override { return static_cast<int>(shards_.size()); }
-  std::span<const Segment> segments(int shard) const override { return shards_[static_cast<std::size_t>(shard)].segments; }
+  std::span<const Segment> segments(int shard) const override {
+    return shards_[static_cast<std::size_t>(shard)].segments;
+  }
   void wait(int shard) override;
   const core::Bf16* row(int shard, int segment, std::int64_t i) const override;
 

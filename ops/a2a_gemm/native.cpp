@@ -16,8 +16,8 @@ class Native final : public PreparedOperation {
 
   void run() override {
     exchange_.heads_to_wide(wide_.matrix(), operands_.heads());
-    MatrixSource a(wide_.matrix());     // [M, W]
-    MatrixSink c(operands_.hidden());   // [M, H]
+    MatrixSource a(wide_.matrix());    // [M, W]
+    MatrixSink c(operands_.hidden());  // [M, H]
     gemm_->run(a, operands_.weight(), c);
   }
 
@@ -26,7 +26,9 @@ class Native final : public PreparedOperation {
     exchange_.poison();
   }
 
-  core::Attributes choices() const override { return {{"gemm", gemm_->describe()}, {"exchanges", exchange_.exchanges()}}; }
+  core::Attributes choices() const override {
+    return {{"gemm", gemm_->describe()}, {"exchanges", exchange_.exchanges()}};
+  }
 
  private:
   Operands& operands_;
@@ -37,14 +39,18 @@ class Native final : public PreparedOperation {
 
 }  // namespace
 
-core::Reason native_infeasible(const Operation&, const core::Problem& problem, const Context& context) { return unsound(problem, context); }
+core::Reason native_infeasible(const Operation&, const core::Problem& problem, const Context& context) {
+  return unsound(problem, context);
+}
 
-std::unique_ptr<PreparedOperation> prepare_native(Operands& operands, const Context& context, const std::vector<OnlyKind>& parts) {
+std::unique_ptr<PreparedOperation> prepare_native(Operands& operands, const Context& context,
+                                                  const std::vector<OnlyKind>& parts) {
   return std::make_unique<Native>(operands, context, parts);
 }
 
 std::int64_t native_bytes(const Operation& op, const core::Problem& problem, std::string_view gemm_provider) {
-  return gemm_bytes(op, problem, gemm_provider) + WideBuffer::bytes(op, problem, problem.M()) + staged_exchange_bytes(op, problem);
+  return gemm_bytes(op, problem, gemm_provider) + WideBuffer::bytes(op, problem, problem.M()) +
+         staged_exchange_bytes(op, problem);
 }
 
 }  // namespace megaup::ops::a2a_gemm

@@ -70,7 +70,8 @@ constinit const Arm a2a_gemm_native_chunked_arm{
     .doc = "the GEMM in row chunks, each multiplied while the next is exchanged",
     .kind = Kind::a2a_to_gemm,
     .bound = false,
-    .infeasible = [](const Operation&, const core::Problem& problem, const Context& context) { return unsound(problem, context); },
+    .infeasible = [](const Operation&, const core::Problem& problem,
+                     const Context& context) { return unsound(problem, context); },
     .prepare = [](Operands& operands, const Context& context) -> std::unique_ptr<PreparedOperation> {
       return std::make_unique<NativeChunked>(operands, context);
     },

@@ -10,7 +10,8 @@ constinit const Arm a2a_gemm_native_packed_arm{
     .kind = Kind::a2a_to_gemm,
     .bound = false,
     .infeasible = a2a_gemm::native_infeasible,
-    .prepare = [](Operands& operands, const Context& context) { return a2a_gemm::prepare_native(operands, context, one_part()); },
+    .prepare = [](Operands& operands,
+                  const Context& context) { return a2a_gemm::prepare_native(operands, context, one_part()); },
     .workspace_bytes = a2a_gemm::native_bytes};
 
 }  // namespace megaup::ops

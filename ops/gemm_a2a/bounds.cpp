@@ -46,7 +46,9 @@ class ReorderOnly final : public PreparedOperation {
   }
 
  private:
-  std::size_t slabs_bytes() const { return static_cast<std::size_t>(operands_.problem().P * reorder_.slab_bytes(rows_.count)); }
+  std::size_t slabs_bytes() const {
+    return static_cast<std::size_t>(operands_.problem().P * reorder_.slab_bytes(rows_.count));
+  }
 
   Operands& operands_;
   RowRange rows_;

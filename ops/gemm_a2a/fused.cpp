@@ -11,11 +11,13 @@ extern constinit const Arm gemm_a2a_fused_arm;
 
 namespace {
 
-/// The GEMM stores its tiles into the heads of their final ranks; then one flag a rank and peer says that all tiles of a launch are there.
+/// The GEMM stores its tiles into the heads of their final ranks; then one flag a rank and peer says that all tiles of
+/// a launch are there.
 ///
-/// Launch e writes set e % 2. Rank r may enter launch e as soon as its launch e-1 has ended, and that one ended only after every peer had
-/// begun launch e-1: from then on set e % 2, which belongs to launch e-2, is no longer read by its owner. So nobody waits at entry, and a
-/// late rank is never overtaken by more than one set. docs/decisions/0005 has the whole argument.
+/// Launch e writes set e % 2. Rank r may enter launch e as soon as its launch e-1 has ended, and that one ended only
+/// after every peer had begun launch e-1: from then on set e % 2, which belongs to launch e-2, is no longer read by its
+/// owner. So nobody waits at entry, and a late rank is never overtaken by more than one set. docs/decisions/0005 has
+/// the whole argument.
 class Fused final : public PreparedOperation {
  public:
   Fused(Operands& operands, const Context& context)
@@ -46,7 +48,8 @@ class Fused final : public PreparedOperation {
 
  private:
   std::string missing(int peer) const {
-    return fmt::format("rank {} has not stored its tiles of launch {} of {} on rank {}", peer, epoch_, operands_.operation().name, rank_);
+    return fmt::format("rank {} has not stored its tiles of launch {} of {} on rank {}", peer, epoch_,
+                       operands_.operation().name, rank_);
   }
 
   Operands& operands_;

@@ -8,13 +8,15 @@
 namespace megaup::ops {
 
 HeadSink::HeadSink(const Operands& operands)
-    : rows_(destination_rows(operands.problem(), operands.rank())), runs_(home_runs({operands.problem(), operands.operation().columns})) {
+    : rows_(destination_rows(operands.problem(), operands.rank())),
+      runs_(home_runs({operands.problem(), operands.operation().columns})) {
   for (int set = 0; set < Operands::kHeadSets; ++set)
     for (int peer = 0; peer < operands.problem().P; ++peer)
       peers_[static_cast<std::size_t>(set)].push_back(operands.peer_heads(peer, set));
 }
 
-void HeadSink::store(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns, const float* acc, std::int64_t ld) {
+void HeadSink::store(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns, const float* acc,
+                     std::int64_t ld) {
   const auto first = std::ranges::upper_bound(runs_, j0, {}, [](const HomeRun& run) { return run.wide + run.columns; });
   for (auto run = first; run != runs_.end() && run->wide < j0 + columns; ++run) {
     const std::int64_t begin = std::max(run->wide, j0);

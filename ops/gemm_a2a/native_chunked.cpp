@@ -9,7 +9,8 @@ extern constinit const Arm gemm_a2a_native_chunked_arm;
 
 namespace {
 
-/// Chunk i is under way while chunk i+1 is multiplied; two slots, so that chunk i+1 can be packed before chunk i has arrived.
+/// Chunk i is under way while chunk i+1 is multiplied; two slots, so that chunk i+1 can be packed before chunk i has
+/// arrived.
 ///
 ///   chunk 0   gemm pack start ............... finish unpack
 ///   chunk 1                   gemm pack start ............... finish unpack
@@ -70,7 +71,8 @@ constinit const Arm gemm_a2a_native_chunked_arm{
     .doc = "the GEMM in row chunks, each exchanged while the next is multiplied",
     .kind = Kind::gemm_to_a2a,
     .bound = false,
-    .infeasible = [](const Operation&, const core::Problem& problem, const Context& context) { return unsound(problem, context); },
+    .infeasible = [](const Operation&, const core::Problem& problem,
+                     const Context& context) { return unsound(problem, context); },
     .prepare = [](Operands& operands, const Context& context) -> std::unique_ptr<PreparedOperation> {
       return std::make_unique<NativeChunked>(operands, context);
     },

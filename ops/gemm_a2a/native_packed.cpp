@@ -10,7 +10,8 @@ constinit const Arm gemm_a2a_native_packed_arm{
     .kind = Kind::gemm_to_a2a,
     .bound = false,
     .infeasible = gemm_a2a::native_infeasible,
-    .prepare = [](Operands& operands, const Context& context) { return gemm_a2a::prepare_native(operands, context, one_part()); },
+    .prepare = [](Operands& operands,
+                  const Context& context) { return gemm_a2a::prepare_native(operands, context, one_part()); },
     .workspace_bytes = gemm_a2a::native_bytes};
 
 }  // namespace megaup::ops

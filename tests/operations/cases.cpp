@@ -45,8 +45,8 @@ std::vector<ArmChoice> all_arms() {
 }
 
 std::string in_words(const core::Problem& p) {
-  return fmt::format("P {} B {} s {} H {} Hq {} Hk {} D {} {} {} {}", p.P, p.B, p.s, p.H, p.Hq, p.Hk, p.D, name(p.format), name(p.order),
-                     name(p.qkv_weight));
+  return fmt::format("P {} B {} s {} H {} Hq {} Hk {} D {} {} {} {}", p.P, p.B, p.s, p.H, p.Hq, p.Hk, p.D,
+                     name(p.format), name(p.order), name(p.qkv_weight));
 }
 
 std::vector<std::string> providers(const ops::Operation& op, const core::Problem& problem) {
@@ -56,13 +56,14 @@ std::vector<std::string> providers(const ops::Operation& op, const core::Problem
   return names;
 }
 
-std::string gate_failure(comm::Communicator& group, const core::Problem& problem, const ArmChoice& choice, const CaseOptions& options) {
+std::string gate_failure(comm::Communicator& group, const core::Problem& problem, const ArmChoice& choice,
+                         const CaseOptions& options) {
   const ops::Operation& op = *ops::find_operation(choice.operation);
   const ops::Arm& arm = *ops::find_arm(choice.arm, op.kind);
   const std::vector<std::string> names = providers(op, problem);
   const std::string provider = names[options.provider % names.size()];
-  const std::string title =
-      fmt::format("{} {} [{}] padding {} {}: ", choice.operation, choice.arm, in_words(problem), options.padding, provider);
+  const std::string title = fmt::format("{} {} [{}] padding {} {}: ", choice.operation, choice.arm, in_words(problem),
+                                        options.padding, provider);
   const ops::Context context{.communicator = group, .gemm_provider = provider};
   if (const auto why = arm.infeasible(op, problem, context)) return title + *why;
   ops::Operands operands(op, problem, group, options.padding);

@@ -27,7 +27,8 @@ std::vector<ArmChoice> all_arms();
 /// One line for messages.
 std::string in_words(const core::Problem& problem);
 
-/// GEMM providers that can multiply an operation's shape here. Tests name one: `auto` would time them all for each of a thousand cases.
+/// GEMM providers that can multiply an operation's shape here. Tests name one: `auto` would time them all for each of a
+/// thousand cases.
 std::vector<std::string> providers(const ops::Operation& op, const core::Problem& problem);
 
 /// How a case is run beside problem and arm.
@@ -36,7 +37,9 @@ struct CaseOptions {
   std::size_t provider = 0;  ///< index into providers(), taken around
 };
 
-/// Prepares the arm and takes it through the gate. Collective. Empty = passed, else what failed, naming problem, operation and arm.
-std::string gate_failure(comm::Communicator& group, const core::Problem& problem, const ArmChoice& choice, const CaseOptions& options = {});
+/// Prepares the arm and takes it through the gate. Collective. Empty = passed, else what failed, naming problem,
+/// operation and arm.
+std::string gate_failure(comm::Communicator& group, const core::Problem& problem, const ArmChoice& choice,
+                         const CaseOptions& options = {});
 
 }  // namespace megaup::operation_tests

@@ -1,6 +1,6 @@
+#include <fmt/format.h>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
-#include <fmt/format.h>
 
 #include <megaup/tests/conformance/worlds.hpp>
 #include <megaup/tests/operations/cases.hpp>

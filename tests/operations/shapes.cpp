@@ -31,7 +31,15 @@ TEST_CASE("head sizes 64, 96, 192 and 256 work without padding") {
   on_ranks(world, [&](comm::Communicator& group) {
     const int P = group.size();
     for (const std::int64_t D : {64, 96, 192, 256})
-      pass_the_gate(group, {.P = P, .B = 1, .s = 64 / P, .H = 600, .Hq = P <= 4 ? 4 : 8, .Hk = P <= 2 ? 2 : P <= 4 ? 4 : 8, .D = D});
+      pass_the_gate(group, {.P = P,
+                            .B = 1,
+                            .s = 64 / P,
+                            .H = 600,
+                            .Hq = P <= 4 ? 4 : 8,
+                            .Hk = P <= 2   ? 2
+                                  : P <= 4 ? 4
+                                           : 8,
+                            .D = D});
   });
 }
 
@@ -49,10 +57,19 @@ TEST_CASE("ragged tiles: 130 rows, 200 columns or so, odd depth, with every GEMM
   on_ranks(world, [&](comm::Communicator& group) {
     const int P = group.size();
     for (std::size_t provider = 0; provider < ops::gemm_providers().size(); ++provider) {
-      pass_the_gate(group, {.P = P, .B = 1, .s = 130, .H = 107, .Hq = query_heads(P), .Hk = kv_heads(P), .D = P <= 2 ? 20 : 9},
+      pass_the_gate(group,
+                    {.P = P, .B = 1, .s = 130, .H = 107, .Hq = query_heads(P), .Hk = kv_heads(P), .D = P <= 2 ? 20 : 9},
                     {.provider = provider});
-      pass_the_gate(group, {.P = P, .B = 5, .s = 26, .H = 107, .Hq = query_heads(P), .Hk = kv_heads(P), .D = 7,
-                            .format = core::ActivationFormat::bshd, .order = core::SequenceOrder::dual_chunk},
+      pass_the_gate(group,
+                    {.P = P,
+                     .B = 5,
+                     .s = 26,
+                     .H = 107,
+                     .Hq = query_heads(P),
+                     .Hk = kv_heads(P),
+                     .D = 7,
+                     .format = core::ActivationFormat::bshd,
+                     .order = core::SequenceOrder::dual_chunk},
                     {.padding = 3, .provider = provider});
     }
   });
@@ -62,7 +79,8 @@ TEST_CASE("several row chunks, the last one short") {
   const World world = GENERATE(from_range(worlds()));
   on_ranks(world, [&](comm::Communicator& group) {
     const int P = group.size();
-    for (const core::Problem& problem : layouts_of({.P = P, .B = 3, .s = 114, .H = 24, .Hq = query_heads(P), .Hk = kv_heads(P), .D = 8}))
+    for (const core::Problem& problem :
+         layouts_of({.P = P, .B = 3, .s = 114, .H = 24, .Hq = query_heads(P), .Hk = kv_heads(P), .D = 8}))
       for (const std::string_view op : {"qkv_fwd", "qkv_dgrad"}) {
         const std::string why = gate_failure(group, problem, {op, "native_chunked"});
         expect(why.empty(), why);

@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <megaup/comm/backend.hpp>
@@ -31,7 +30,6 @@ class Job {
   /// Completes a nonblocking call with the waiting policy. When that fails the request stays with MPI, which may still
   /// write to its buffers: so the launch is ended, and no MPI call but MPI_Abort follows.
   void complete(MPI_Request& request, const char* missing);
-  void complete(MPI_Request& request, const std::function<std::string()>& missing);
   void abort(const core::Error& cause) noexcept { publish(*notice_, cause, rank_); }
 
   /// Ends the launch with this rank's own error or nothing. Returns the error that launch() throws, if some rank
