@@ -82,6 +82,7 @@ int main(int argc, char** argv) {
     }
     return status;
   } catch (const megaup::core::Error& error) {
+    if (*error.what() == '\0') return exit_status(error.kind());  // the mpi backend has printed it already, once for all processes
     fmt::print(stderr, "megaup: {}{}\n", error.rank() >= 0 ? fmt::format("rank {}: ", error.rank()) : "", error.what());
     return exit_status(error.kind());
   } catch (const std::bad_alloc&) {

@@ -12,11 +12,15 @@ endfunction()
 # megaup_catch_tests(<target> LABEL <label> SOURCES <file>... [LINK <library>...])
 function(megaup_catch_tests target)
   cmake_parse_arguments(arg "" "LABEL" "SOURCES;LINK" ${ARGN})
+  set(environment "")
+  if("MPI::MPI_CXX" IN_LIST arg_LINK) # may call MPI itself; slow unwinding is for those tests only
+    set(environment ENVIRONMENT ASAN_OPTIONS=fast_unwind_on_malloc=0)
+  endif()
   add_executable(${target} ${arg_SOURCES})
   megaup_warnings(${target})
   target_link_libraries(${target} PRIVATE ${arg_LINK} fmt::fmt nlohmann_json::nlohmann_json Catch2::Catch2WithMain)
   catch_discover_tests(${target} TEST_PREFIX "${arg_LABEL}." DISCOVERY_MODE PRE_TEST
-                       PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${MEGAUP_TEST_TIMEOUT})
+                       PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${MEGAUP_TEST_TIMEOUT} ${environment})
 endfunction()
 
 # megaup_mpi_test(<test name> RANKS <n>... COMMAND <target or program> <argument>...)
@@ -56,5 +60,6 @@ function(megaup_script_test label script)
   add_test(NAME ${label}.${name} COMMAND ${interpreter} ${script})
   set_tests_properties(${label}.${name} PROPERTIES
     LABELS ${label} TIMEOUT ${MEGAUP_TEST_TIMEOUT} SKIP_RETURN_CODE 77
+    ENVIRONMENT_MODIFICATION PYTHONPATH=path_list_prepend:${PROJECT_SOURCE_DIR}/build/python # scripts/install_dependencies
     ENVIRONMENT "MEGAUP=$<TARGET_FILE:megaup>;MEGAUP_SOURCE=${PROJECT_SOURCE_DIR};${MEGAUP_MPI_ENVIRONMENT}")
 endfunction()

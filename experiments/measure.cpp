@@ -68,7 +68,7 @@ class CellRun {
     const auto placement = world_.placement();
     threads_ = threads_per_rank(placement, hardware_cores());
     record_.extra["threads_per_rank"] = std::int64_t{threads_};
-    record_.extra["oversubscribed"] = std::int64_t{placement.ranks_on_node > hardware_cores()};
+    record_.extra["oversubscribed"] = std::int64_t{placement.oversubscribed};
     reset_peak_resident();
     resident_before_ = resident_bytes();
     world_.barrier();  // ranks of one process allocate only after all have looked

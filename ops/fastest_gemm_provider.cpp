@@ -13,15 +13,17 @@ namespace megaup::ops {
 namespace {
 
 constexpr double kMostFlop = 2e10;  // of one timed run: 0.1 s at 200 GFLOP/s
-constexpr std::int64_t kFewestColumns = 512, kMostRows = 2048;
+constexpr std::int64_t kTileRows = 2048, kPanelColumns = 2048, kFewestK = 512;
 constexpr int kRuns = 3;
 constexpr double kHopeless = 1.5;  // a provider whose first run takes so much longer than the best is not run again
 
-/// A GEMM that behaves like `g` and is over soon. Rows and k stay, because they decide which provider is the fastest; columns repeat.
+/// A GEMM that behaves like `g` and is over soon. What providers pack costs them 1/rows or 1/columns of the time, so a
+/// whole tile is kept as long as there is one, and k is cut.
 GemmShape slice(GemmShape g) {
-  g.m = std::min(g.m, kMostRows);
-  const double flop_a_column = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.k);
-  g.n = std::min(g.n, std::max(kFewestColumns, static_cast<std::int64_t>(kMostFlop / flop_a_column)));
+  const auto flop_per_k = [&g] { return 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n); };
+  g.m = std::min(g.m, kTileRows);
+  if (flop_per_k() * static_cast<double>(g.k) > kMostFlop) g.n = std::min(g.n, kPanelColumns);
+  g.k = std::min(g.k, std::max(kFewestK, static_cast<std::int64_t>(kMostFlop / flop_per_k())));
   return g;
 }
 

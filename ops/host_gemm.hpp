@@ -12,8 +12,9 @@
 
 namespace megaup::ops {
 
-/// Where the rows of A come from (a "mainloop" input). The columns of A are split in shards, accumulated in the order 0, 1, ... so that the
-/// result has the same bits from run to run. A shard is one or more column segments, each with rows of its own, wherever they lie.
+/// Where the rows of A come from (a "mainloop" input). The columns of A are split in shards, accumulated in the order
+/// 0, 1, ... so that the result has the same bits from run to run. A shard is one or more column segments, each with
+/// rows of its own, wherever they lie.
 class RowSource {
  public:
   struct Segment {
@@ -33,14 +34,16 @@ class TileSink {
  public:
   virtual ~TileSink() = default;
   /// acc(i, j) = acc[i*ld + j] is C(i0 + i, j0 + j) in FP32, complete over K.
-  virtual void store(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns, const float* acc, std::int64_t ld) = 0;
+  virtual void store(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns, const float* acc,
+                     std::int64_t ld) = 0;
 };
 
-/// C = A * B with BF16 operands and FP32 accumulation on this rank's cores; prepared once for one shape.
-/// run() brings the weight into the provider's form (inside the timed operation: weights change every step), then walks the tiles.
-/// An arm that multiplies in row chunks calls load() once and multiply() for each chunk. wait() of a RowSource is called once a
-/// multiply() and shard; store() may be called from several threads at once, for different tiles.
-/// Cost: 2*m*n*k FLOP. No allocation in run().
+/// C = A * B with BF16 operands and FP32 accumulation on this rank's cores; prepared once for one shape. run() brings
+/// the weight into the provider's form (inside the timed operation: weights change every step), then walks the tiles.
+/// An arm that multiplies in row chunks calls load() once and multiply() for each chunk. wait() of a RowSource is
+/// called once a multiply() and shard; store() may be called from several threads at once, for different tiles.
+/// Bits    of an element depend on its column, the order of the shards and the shape: the same from run to run.
+/// Cost    2*m*n*k FLOP; run() allocates nothing, the library below it may (workspace_bytes counts it).
 class HostGemm {
  public:
   virtual ~HostGemm() = default;
@@ -61,20 +64,21 @@ class HostGemm {
 struct GemmProvider {
   std::string_view name, doc;
   core::Reason (*infeasible)(const GemmShape& shape);  ///< why not on this processor or for this shape
-  std::unique_ptr<HostGemm> (*prepare)(const GemmShape& shape, std::span<const std::int64_t> shard_columns, int threads);
+  std::unique_ptr<HostGemm> (*prepare)(const GemmShape& shape, std::span<const std::int64_t> shard_columns,
+                                       int threads);
   /// What prepare allocates, and what the library below it is known to allocate while it runs. 0 if infeasible.
   std::int64_t (*workspace_bytes)(const GemmShape& shape, std::span<const std::int64_t> shard_columns);
 };
 std::span<const GemmProvider* const> gemm_providers();
 
-/// `shard_columns`: columns of the shards of A in the order in which they are accumulated; empty = one shard of all k columns.
-/// Throws Error{usage} for an unknown name, listing those that exist, and Error{cell} with the reason if the provider is infeasible.
-/// "auto" is not a provider: ask fastest_gemm_provider first.
-std::unique_ptr<HostGemm> prepare_host_gemm(std::string_view provider, const GemmShape& shape, std::span<const std::int64_t> shard_columns,
-                                            int threads);
+/// `shard_columns`: columns of the shards of A in the order in which they are accumulated; empty = one shard of all k
+/// columns. Throws Error{usage} for an unknown name, listing those that exist, and Error{cell} with the reason if the
+/// provider is infeasible. "auto" is not a provider: ask fastest_gemm_provider first.
+std::unique_ptr<HostGemm> prepare_host_gemm(std::string_view provider, const GemmShape& shape,
+                                            std::span<const std::int64_t> shard_columns, int threads);
 
-/// The provider that is fastest for this shape in this process, timed on random data (some runs of each, median). Not collective: one rank
-/// asks and tells the others, and every arm of a cell is given the same answer.
+/// The provider that is fastest for this shape in this process, timed on random data (some runs of each, median). Not
+/// collective: one rank asks and tells the others, and every arm of a cell is given the same answer.
 std::string fastest_gemm_provider(const GemmShape& shape, int threads);
 
 }  // namespace megaup::ops

@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,7 +19,8 @@
 #include <megaup/ops/matrix_source.hpp>
 #include <megaup/ops/round_store.hpp>
 
-/// The host GEMM beside oneDNN's own ways to multiply BF16 matrices, timed in turn in one process. Not part of the tests:
+/// The host GEMM beside oneDNN's own ways to multiply BF16 matrices, timed in turn in one process. Not part of the
+/// tests:
 ///   OMP_NUM_THREADS=1 chrt -f 10 taskset -c 1 megaup_ops_tests "[host-gemm-benchmark]"
 /// docs/benchmarks.md holds results and says how to read them.
 namespace {
@@ -179,6 +181,7 @@ class Race {
 
  private:
   static double time(Contender& contender) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));  // Linux stops real-time processes that never rest
     const auto begin = std::chrono::steady_clock::now();
     contender.run();
     return contender.seconds.emplace_back(

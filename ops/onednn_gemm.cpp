@@ -21,8 +21,9 @@
 ///   B [k, n]           BF16: used where it lies; FP32: widened by load()
 ///   acc [rows, panel]  FP32; given to the sink when complete over k, then overwritten by the next panel
 ///
-/// With several shards the first panel, a narrow one, is accumulated shard by shard, so that there is work to do while later shards are
-/// still on their way. Every other panel is one product over all of k. docs/decisions/0004 has the measurements behind this.
+/// With several shards the first panel, a narrow one, is accumulated shard by shard, so that there is work to do while
+/// later shards are still on their way. Every other panel is one product over all of k. docs/decisions/0004 has the
+/// measurements behind this.
 namespace megaup::ops {
 
 extern constinit const GemmProvider onednn_bf16_provider, onednn_bf16_dense_provider, onednn_f32_provider,
@@ -255,13 +256,14 @@ class OnednnGemm final : public HostGemm {
                      {b, weight_.ld}, acc_.as<float>(), false);
   }
 
+  /// A few rows at a time: a sink that goes through its destinations one by one then finds them in the nearest cache,
+  /// which halves its time (128 columns for each destination).
   void store(TileSink& c, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns) {
+    constexpr std::int64_t kRows = 4;
     const float* acc = acc_.as<float>();
-    if (threads_ == 1) return c.store(i0, rows, j0, columns, acc, columns);
-    constexpr std::int64_t kStoreRows = 64;
 #pragma omp parallel for num_threads(threads_)
-    for (std::int64_t i = 0; i < rows; i += kStoreRows)
-      c.store(i0 + i, std::min(kStoreRows, rows - i), j0, columns, acc + i * columns, columns);
+    for (std::int64_t i = 0; i < rows; i += kRows)
+      c.store(i0 + i, std::min(kRows, rows - i), j0, columns, acc + i * columns, columns);
   }
 
   std::string_view name_;

@@ -4,8 +4,8 @@ namespace megaup::ops {
 
 namespace {
 
-// One loop, compiled for several instruction sets: the compiler's vectors are as fast as memory, the baseline's are not. Chosen by a plain
-// branch, because the loader's way to choose (ifunc) runs before the sanitizers are ready.
+// One loop, compiled for several instruction sets: the compiler's vectors are as fast as memory, the baseline's are
+// not. Chosen by a plain branch, because the loader's way to choose (ifunc) runs before the sanitizers are ready.
 inline __attribute__((always_inline)) void round_loop(core::Bf16* to, const float* from, std::int64_t columns) {
   for (std::int64_t j = 0; j < columns; ++j) to[j] = core::Bf16::from_float(from[j]);
 }

@@ -7,8 +7,8 @@
 namespace megaup::ops {
 
 RowChunks::RowChunks(std::int64_t M, std::int64_t row_step) : M_(M) {
-  const std::int64_t quarter = (M + kMostChunks - 1) / kMostChunks;
-  rows_ = std::min(M, (quarter + row_step - 1) / row_step * row_step);
+  const std::int64_t wanted = std::max((M + kMostChunks - 1) / kMostChunks, kFewestRows);
+  rows_ = std::min(M, (wanted + row_step - 1) / row_step * row_step);
 }
 
 RowRange RowChunks::operator[](int i) const {

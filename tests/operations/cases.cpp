@@ -64,7 +64,7 @@ std::string gate_failure(comm::Communicator& group, const core::Problem& problem
   const std::string provider = names[options.provider % names.size()];
   const std::string title = fmt::format("{} {} [{}] padding {} {}: ", choice.operation, choice.arm, in_words(problem),
                                         options.padding, provider);
-  const ops::Context context{.communicator = group, .gemm_provider = provider};
+  const ops::Context context{.communicator = group, .threads = options.threads, .gemm_provider = provider};
   if (const auto why = arm.infeasible(op, problem, context)) return title + *why;
   ops::Operands operands(op, problem, group, options.padding);
   const auto prepared = arm.prepare(operands, context);

@@ -35,6 +35,7 @@ std::vector<std::string> providers(const ops::Operation& op, const core::Problem
 struct CaseOptions {
   std::int64_t padding = 0;
   std::size_t provider = 0;  ///< index into providers(), taken around
+  int threads = 1;           ///< cores of a rank
 };
 
 /// Prepares the arm and takes it through the gate. Collective. Empty = passed, else what failed, naming problem,

@@ -75,12 +75,22 @@ TEST_CASE("ragged tiles: 130 rows, 200 columns or so, odd depth, with every GEMM
   });
 }
 
+TEST_CASE("two cores a rank") {
+  const World world = GENERATE(from_range(worlds()));
+  if (world.ranks > 2) return;  // more ranks show nothing new
+  on_ranks(world, [&](comm::Communicator& group) {
+    const core::Problem problem{.P = group.size(), .B = 1, .s = 260, .H = 136, .Hq = 8, .Hk = 2, .D = 40};
+    for (std::size_t provider = 0; provider < ops::gemm_providers().size(); ++provider)
+      pass_the_gate(group, problem, {.provider = provider, .threads = 2});
+  });
+}
+
 TEST_CASE("several row chunks, the last one short") {
   const World world = GENERATE(from_range(worlds()));
   on_ranks(world, [&](comm::Communicator& group) {
     const int P = group.size();
     for (const core::Problem& problem :
-         layouts_of({.P = P, .B = 3, .s = 114, .H = 24, .Hq = query_heads(P), .Hk = kv_heads(P), .D = 8}))
+         layouts_of({.P = P, .B = 3, .s = 370, .H = 24, .Hq = query_heads(P), .Hk = kv_heads(P), .D = 8}))
       for (const std::string_view op : {"qkv_fwd", "qkv_dgrad"}) {
         const std::string why = gate_failure(group, problem, {op, "native_chunked"});
         expect(why.empty(), why);
