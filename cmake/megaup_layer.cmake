@@ -77,6 +77,10 @@ function(megaup_add_folder layer folder)
   if(kokkos)
     megaup_add_kokkos(${target} ${kokkos})
   endif()
+  file(GLOB cuda CONFIGURE_DEPENDS ${here}/*_cuda.cu)
+  if(cuda AND MEGAUP_ENABLE_CUDA)
+    megaup_add_cuda(${target} ${cuda})
+  endif()
 endfunction()
 
 # Only these files see Kokkos. They are a target of their own because linking Kokkos may hand every file of a target to

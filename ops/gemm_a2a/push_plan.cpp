@@ -1,0 +1,139 @@
+#include <megaup/ops/gemm_a2a/push_plan.hpp>
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include <megaup/ops/gemm_a2a/push_map.hpp>
+
+namespace megaup::ops {
+
+namespace {
+
+constexpr std::int64_t kClusterBlocks = 2;
+constexpr std::int64_t kTileK = 64;
+/// Bulk tensor loads start rows at multiples of 16 bytes.
+constexpr std::int64_t kAlignment = 8;
+
+// BF16 rates of an H200 on random data in TFLOP/s, at its power cap and below it, and the time that a launch takes
+// beside its tiles: filling the pipeline, storing the last tile, the end barrier. Measured; only the order of the
+// candidates depends on them.
+constexpr double kSustainedTeraflops = 670;
+constexpr double kSpacedTeraflops = 800;
+constexpr double kFixedMicroseconds = 6;
+
+// "c": cooperative, "pp": ping-pong. Tried and not kept, for they won no shape: cooperative 256x128 in clusters of 2x1
+// and 1x2, cooperative 128x256 in clusters of 1x2 (up to a third slower), cooperative 256x192 in clusters of 2x1.
+constexpr PushKernel kKernels[] = {
+    {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 0.99, 1.00, 0.975},
+    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.98, 1.02, 1.02},
+    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.03, 1.01, 0.95},
+    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.02, 0.965, 0.88},
+};
+
+/// Blocks drift apart along a long k and share less in the cache, small tiles first: linear between the two measured
+/// ends.
+double spaced_rate(const PushKernel& kernel, std::int64_t k) {
+  constexpr double kShort = 4096, kLong = 16384;
+  const double along = (std::clamp(static_cast<double>(k), kShort, kLong) - kShort) / (kLong - kShort);
+  return kernel.spaced + along * (kernel.spaced_long - kernel.spaced);
+}
+
+std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
+
+/// The swizzle that the tile scheduler really uses: it falls back to a smaller one on narrow grids.
+int effective_swizzle(int asked, std::int64_t tiles_m, std::int64_t tiles_n) {
+  const std::int64_t narrow = std::min(tiles_m, tiles_n);
+  if (asked >= 8 && narrow >= 6) return 8;
+  if (asked >= 4 && narrow >= 3) return 4;
+  if (asked >= 2 && narrow >= 2) return 2;
+  return 1;
+}
+
+/// Time lost to reads that a better order would have found in the cache, as a factor. Measured at 8192 rows; at the
+/// power cap waiting for memory costs little, because the tensor cores are held back anyway.
+double locality_loss(Regime regime, Raster raster, int swizzle) {
+  const bool spaced = regime == Regime::spaced;
+  constexpr double kSpaced[] = {0.04, 0.03, 0.01, 0}, kSustained[] = {0.007, 0.005, 0.003, 0};  // swizzle 1, 2, 4, 8
+  const int step = std::countr_zero(static_cast<unsigned>(swizzle));
+  const double narrow = spaced ? kSpaced[step] : kSustained[step];
+  const double across = raster == Raster::along_n ? 0 : (spaced ? 0.005 : 0.002);
+  return 1 + narrow + across;
+}
+
+PushCandidate costed(const PushKernel& kernel, Raster raster, int swizzle, const PushPlan& plan) {
+  const std::int64_t tiles_m = rounded_up(rounded_up(plan.shape.m, kernel.tile_m) / kernel.tile_m, kernel.cluster_m);
+  const std::int64_t tiles_n = rounded_up(rounded_up(plan.shape.n, kernel.tile_n) / kernel.tile_n, kernel.cluster_n);
+  PushCandidate candidate{.kernel = &kernel, .raster = raster, .swizzle = effective_swizzle(swizzle, tiles_m, tiles_n)};
+  candidate.tiles = rounded_up(tiles_m, candidate.swizzle * kernel.cluster_m) *
+                    rounded_up(tiles_n, candidate.swizzle * kernel.cluster_n);
+  candidate.waves = static_cast<double>(candidate.tiles) / static_cast<double>(plan.sms);
+  const double tile_flop = 2.0 * static_cast<double>(kernel.tile_m * kernel.tile_n) * static_cast<double>(plan.shape.k);
+  // At the power cap idle SMs of the last wave give their power to the others; below it they are simply idle.
+  const bool sustained = plan.regime == Regime::sustained;
+  const double waves = sustained ? std::max(candidate.waves, 1.0)
+                                 : static_cast<double>(rounded_up(candidate.tiles, plan.sms) / plan.sms);
+  const double teraflops =
+      sustained ? kSustainedTeraflops * kernel.sustained : kSpacedTeraflops * spaced_rate(kernel, plan.shape.k);
+  candidate.microseconds = kFixedMicroseconds + waves * static_cast<double>(plan.sms) * tile_flop / (teraflops * 1e6) *
+                                                    locality_loss(plan.regime, raster, candidate.swizzle);
+  return candidate;
+}
+
+core::Reason unsound(const GemmShape& shape, std::int64_t sms) {
+  if (shape.m <= 0 || shape.n <= 0 || shape.k <= 0)
+    return fmt::format("GEMM {} x {} x {}: every size must be positive", shape.m, shape.n, shape.k);
+  if (sms < kClusterBlocks) return fmt::format("{} SMs: a cluster needs {}", sms, kClusterBlocks);
+  if (shape.k % kAlignment != 0)
+    return fmt::format("rows of k = {} elements do not start at 16-byte addresses", shape.k);
+  if (shape.n % kPushBoxColumns != 0)
+    return fmt::format("n = {} is not a multiple of the store box's {} columns", shape.n, kPushBoxColumns);
+  if (shape.k < kTileK) return fmt::format("k = {} is less than one tile of {}", shape.k, kTileK);
+  return {};
+}
+
+}  // namespace
+
+std::string_view name(Regime value) { return value == Regime::sustained ? "sustained" : "spaced"; }
+std::string_view name(Schedule value) { return value == Schedule::cooperative ? "cooperative" : "ping-pong"; }
+std::string_view name(Raster value) { return value == Raster::along_m ? "M" : "N"; }
+
+std::span<const PushKernel> push_kernels() { return kKernels; }
+
+const PushCandidate& PushPlan::chosen() const {
+  return *std::ranges::find_if(candidates, [](const PushCandidate& candidate) { return !candidate.rejected; });
+}
+
+PushPlan plan_push(const GemmShape& shape, Regime regime, std::int64_t sms) {
+  PushPlan plan{.shape = shape, .regime = regime, .sms = sms};
+  plan.refused = unsound(shape, sms);
+  if (plan.refused) return plan;
+  for (const PushKernel& kernel : kKernels)
+    for (const Raster raster : {Raster::along_n, Raster::along_m})
+      for (const int swizzle : {8, 4, 2, 1}) {
+        const PushCandidate candidate = costed(kernel, raster, swizzle, plan);
+        if (candidate.swizzle == swizzle) plan.candidates.push_back(candidate);
+      }
+  const PushCandidate* best = &*std::ranges::min_element(plan.candidates, {}, &PushCandidate::microseconds);
+  for (PushCandidate& candidate : plan.candidates) {
+    if (&candidate == best) continue;
+    const double excess = candidate.microseconds - best->microseconds;
+    candidate.rejected = excess > 0 ? fmt::format("{:.1f} us slower", excess) : "as fast, but a later row of the table";
+  }
+  return plan;
+}
+
+std::string text(const PushPlan& plan) {
+  std::string out = fmt::format("push {} x {} x {} {} on {} SMs, {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
+                                plan.shape.weight_transposed ? "TN" : "NN", plan.sms, name(plan.regime));
+  for (const PushCandidate& candidate : plan.candidates) {
+    out += fmt::format("  {:<10} raster {} swizzle {} {:>6} tiles {:>7.2f} waves {:>9.1f} us  {}\n",
+                       candidate.kernel->name, name(candidate.raster), candidate.swizzle, candidate.tiles,
+                       candidate.waves, candidate.microseconds, candidate.rejected ? *candidate.rejected : "CHOSEN");
+  }
+  if (plan.refused) out += fmt::format("  refused: {}\n", *plan.refused);
+  return out;
+}
+
+}  // namespace megaup::ops

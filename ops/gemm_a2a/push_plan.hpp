@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <megaup/core/error.hpp>
+#include <megaup/ops/operation.hpp>
+
+/// Chooses the kernel of a fused GEMM -> A2A on a Hopper GPU. Pure: no device is asked, so it is tested where there is
+/// none.
+namespace megaup::ops {
+
+/// What limits the clock. Back-to-back work on a Hopper GPU runs into its power cap; with idle gaps between launches it
+/// does not, and the ranking of the kernels differs.
+enum class Regime : std::uint8_t { sustained, spaced };
+/// Cooperative: two warpgroups share one tile. Ping-pong: each has its own, and one computes while the other stores.
+enum class Schedule : std::uint8_t { cooperative, ping_pong };
+/// The direction in which consecutive tiles are handed out.
+enum class Raster : std::uint8_t { along_m, along_n };
+
+std::string_view name(Regime value);
+std::string_view name(Schedule value);
+std::string_view name(Raster value);
+
+/// One compiled kernel, for both orientations of the weight. Tiles are tile_m x tile_n x 64; a cluster of blocks shares
+/// its loads.
+struct PushKernel {
+  std::string_view name;
+  Schedule schedule;
+  std::int64_t tile_m, tile_n;
+  std::int64_t cluster_m, cluster_n;
+  /// Rate on whole waves, 1 = cuBLASLt's. Measured (docs/benchmarks.md): sustained; spaced with k up to 4096, and with
+  /// k of 16384 and above.
+  double sustained, spaced, spaced_long;
+};
+std::span<const PushKernel> push_kernels();
+
+struct PushCandidate {
+  const PushKernel* kernel = nullptr;
+  Raster raster = Raster::along_n;
+  int swizzle = 1;  ///< tiles of neighbouring rows or columns that are handed out together
+  std::int64_t tiles =
+      0;  ///< computed tiles, with those that only round the grid up to the swizzle and the cluster: the store drops
+          ///< what lies beyond the matrix, so a tile need not divide it
+  double waves = 0;            ///< tiles over SMs
+  double microseconds = 0;     ///< predicted time; an order among candidates, not a promise
+  core::Reason rejected = {};  ///< why it was not chosen
+};
+
+struct PushPlan {
+  GemmShape shape;
+  Regime regime;
+  std::int64_t sms;
+  std::vector<PushCandidate> candidates;  ///< every one that was looked at; exactly one has no reason, unless `refused`
+  core::Reason refused = {};              ///< why no kernel can run this shape
+
+  /// Precondition: not refused.
+  const PushCandidate& chosen() const;
+};
+
+/// The fastest predicted candidate. Cost: microseconds. Units: shape in elements, sms = SMs that the launch may use.
+PushPlan plan_push(const GemmShape& shape, Regime regime, std::int64_t sms);
+/// The plan as a table: one line a candidate, with its cost and the reason why it was rejected.
+std::string text(const PushPlan& plan);
+
+}  // namespace megaup::ops

@@ -1,0 +1,106 @@
+#include <megaup/ops/gemm_a2a/push_plan.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace megaup::ops;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr std::int64_t kSms = 132;  // of an H200
+
+GemmShape shape(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return {.m = m, .n = n, .k = k, .weight_transposed = true};
+}
+
+std::int64_t chosen_count(const PushPlan& plan) {
+  return std::ranges::count_if(plan.candidates, [](const PushCandidate& candidate) { return !candidate.rejected; });
+}
+
+}  // namespace
+
+TEST_CASE("a push plan has one choice, and a reason for every other candidate") {
+  for (const Regime regime : {Regime::sustained, Regime::spaced})
+    for (const auto& gemm : {shape(8192, 6144, 4096), shape(32768, 4096, 4096), shape(2048, 10240, 5120),
+                             shape(8192, 4608, 4096), shape(128, 128, 64)}) {
+      const PushPlan plan = plan_push(gemm, regime, kSms);
+      REQUIRE_FALSE(plan.refused);
+      CHECK(chosen_count(plan) == 1);
+      for (const PushCandidate& candidate : plan.candidates) {
+        CHECK(candidate.microseconds >= plan.chosen().microseconds);
+        if (candidate.rejected) CHECK_FALSE(candidate.rejected->empty());
+      }
+    }
+}
+
+TEST_CASE("push tiles cover every column, whatever the width") {
+  for (std::int64_t n = 64; n <= 18432; n += 64)
+    for (const PushCandidate& candidate : plan_push(shape(8192, n, 4096), Regime::spaced, kSms).candidates) {
+      const std::int64_t tiles_m = 8192 / candidate.kernel->tile_m;
+      CHECK(candidate.tiles >= tiles_m * ((n + candidate.kernel->tile_n - 1) / candidate.kernel->tile_n));
+      CHECK(candidate.tiles % (candidate.kernel->cluster_m * candidate.kernel->cluster_n) == 0);
+    }
+}
+
+TEST_CASE("the tiles of a push count those that only round the grid up") {
+  const PushPlan plan = plan_push(shape(8192, 4608, 4096), Regime::spaced, kSms);
+  const auto find = [&](std::string_view kernel, int swizzle) {
+    return *std::ranges::find_if(plan.candidates, [&](const PushCandidate& candidate) {
+      return candidate.kernel->name == kernel && candidate.swizzle == swizzle && candidate.raster == Raster::along_n;
+    });
+  };
+  CHECK(find("c128x256", 8).tiles == 64 * 24);  // 18 tiles of 256 columns become 24
+  CHECK(find("c128x256", 2).tiles == 64 * 18);
+  CHECK(find("pp128x192", 8).tiles == 64 * 24);  // 24 of 192 are a multiple of 8 already
+  CHECK(find("c128x256", 2).microseconds < find("c128x256", 8).microseconds);
+}
+
+TEST_CASE("whole waves decide where the clock is not limited by power") {
+  // 4 more SMs than 128 finish no wave earlier: 1536 tiles are 12 waves of either.
+  const auto time = [](std::int64_t sms) {
+    return plan_push(shape(8192, 6144, 4096), Regime::spaced, sms).candidates.front();
+  };
+  CHECK(time(132).waves < 12);
+  CHECK(time(128).waves == 12);
+  CHECK(time(124).waves > 12);
+}
+
+TEST_CASE("the measured favourites are chosen") {
+  const auto chosen = [](const GemmShape& gemm, Regime regime) {
+    return plan_push(gemm, regime, kSms).chosen().kernel->name;
+  };
+  CHECK(chosen(shape(8192, 6144, 4096), Regime::sustained) == "pp128x192");
+  CHECK(chosen(shape(8192, 6144, 4096), Regime::spaced) == "c256x192");
+  CHECK(chosen(shape(8192, 4096, 4096), Regime::sustained) == "pp128x128");
+  CHECK(chosen(shape(8192, 4096, 4096), Regime::spaced) == "c128x256");
+  CHECK(chosen(shape(8192, 18432, 16384), Regime::spaced) == "c256x192");  // a long k costs small tiles the cache
+}
+
+TEST_CASE("a narrow grid gets no wide swizzle") {
+  for (const PushCandidate& candidate : plan_push(shape(256, 512, 4096), Regime::sustained, kSms).candidates)
+    CHECK(candidate.swizzle <= 2);
+}
+
+TEST_CASE("shapes that no push kernel can run are refused with their numbers") {
+  const auto reason = [](const GemmShape& gemm, std::int64_t sms) {
+    return plan_push(gemm, Regime::sustained, sms).refused.value_or("");
+  };
+  CHECK_THAT(reason(shape(0, 128, 64), kSms), ContainsSubstring("0 x 128 x 64"));
+  CHECK_THAT(reason(shape(8192, 6144, 4100), kSms), ContainsSubstring("4100"));
+  CHECK_THAT(reason(shape(8192, 6144, 32), kSms), ContainsSubstring("k = 32"));
+  CHECK_THAT(reason(shape(8192, 352, 4096), kSms), ContainsSubstring("352"));
+  CHECK_THAT(reason(shape(8192, 6144, 4096), 1), ContainsSubstring("1 SMs"));
+}
+
+TEST_CASE("a push plan prints every candidate and marks its choice") {
+  const PushPlan plan = plan_push(shape(8192, 4096, 4096), Regime::sustained, kSms);
+  const std::string out = text(plan);
+  CHECK(std::ranges::count(out, '\n') == static_cast<std::ptrdiff_t>(plan.candidates.size()) + 1);
+  CHECK_THAT(out, ContainsSubstring("8192 x 4096 x 4096 TN on 132 SMs, sustained"));
+  CHECK_THAT(out, ContainsSubstring("CHOSEN"));
+  CHECK_THAT(out, ContainsSubstring("us slower"));
+}
