@@ -59,7 +59,7 @@ function(megaup_script_test label script)
   endif()
   add_test(NAME ${label}.${name} COMMAND ${interpreter} ${script})
   set_tests_properties(${label}.${name} PROPERTIES
-    LABELS ${label} TIMEOUT ${MEGAUP_TEST_TIMEOUT} SKIP_RETURN_CODE 77
+    LABELS ${label} TIMEOUT ${MEGAUP_TEST_TIMEOUT} SKIP_RETURN_CODE 77 PROCESSORS 2
     ENVIRONMENT_MODIFICATION PYTHONPATH=path_list_prepend:${PROJECT_SOURCE_DIR}/build/python # scripts/install_dependencies
     ENVIRONMENT "MEGAUP=$<TARGET_FILE:megaup>;MEGAUP_SOURCE=${PROJECT_SOURCE_DIR};${MEGAUP_MPI_ENVIRONMENT}")
 endfunction()

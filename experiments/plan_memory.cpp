@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <megaup/experiments/timing.hpp>
 #include <megaup/ops/arm.hpp>
 #include <megaup/ops/operands.hpp>
 #include <megaup/ops/operation.hpp>
@@ -19,7 +20,7 @@ std::int64_t planned_bytes(const core::Problem& problem, const Spec& spec) {
       if (const auto* arm = ops::find_arm(arm_name, operation->kind))
         workspace = std::max(workspace, arm->workspace_bytes(*operation, problem, "auto"));
   }
-  return operands + workspace;
+  return operands + workspace + (spec.measure.cache == Cache::cold ? CacheFlush::bytes() : 0);
 }
 
 }  // namespace megaup::experiments

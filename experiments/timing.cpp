@@ -11,15 +11,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::size_t flush_bytes() {
-  const long last_level = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  constexpr long kUnknown = 64L << 20;  // larger than the share of a core on today's hosts
-  return static_cast<std::size_t>(2 * std::max(last_level, kUnknown));
-}
-
 }  // namespace
 
-CacheFlush::CacheFlush() : memory_(flush_bytes()) {}
+std::int64_t CacheFlush::bytes() {
+  const std::int64_t last_level = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  constexpr std::int64_t kUnknown = 64LL << 20;  // larger than the share of a core on today's hosts
+  return std::max(last_level, kUnknown);
+}
+
+CacheFlush::CacheFlush() : memory_(static_cast<std::size_t>(bytes())) {}
 
 void CacheFlush::flush() { std::memset(memory_.bytes().data(), ++value_, memory_.size()); }
 

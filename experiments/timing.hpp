@@ -11,12 +11,13 @@
 
 namespace megaup::experiments {
 
-/// Evicts the last-level cache by writing more than it holds, so that `cache: cold` means the same for every arm.
+/// Evicts the last-level cache by writing as much as it holds on every rank, so that `cache: cold` means the same for every arm.
 class CacheFlush {
  public:
   CacheFlush();
   void flush();
-  std::int64_t bytes() const { return static_cast<std::int64_t>(memory_.size()); }
+  /// Memory of one rank that flushing takes on this machine.
+  static std::int64_t bytes();
 
  private:
   core::Buffer memory_;

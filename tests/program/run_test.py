@@ -56,7 +56,7 @@ class Run(ProgramTest):
         self.check(self.call("run", self.spec(spec), "-o", "out.h5"), 0, "Delta")
 
     def test_back_to_back_and_cold_are_stored(self):
-        spec = small_spec(cp="2", tokens="8").replace("measure: {", "measure: {cadence: back_to_back, cache: cold, ")
+        spec = small_spec(cp="2", tokens="8", warmup=1, observations=1).replace("measure: {", "measure: {cadence: back_to_back, cache: cold, ")
         self.check(self.call("run", self.spec(spec), "-o", "out.h5"), 0)
         for attributes, _, _ in cells(self.folder / "out.h5").values():
             self.assertEqual((text(attributes["cadence"]), text(attributes["cache"])), ("back_to_back", "cold"))
