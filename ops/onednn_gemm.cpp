@@ -34,8 +34,8 @@ namespace {
 using Dims = dnnl::memory::dims;
 using DataType = dnnl::memory::data_type;
 
-constexpr std::int64_t kPackedBytes =
-    6'000'000;  // oneDNN 2.6's gemm:jit packs into memory of its own: 4 to 6.5 MB, measured
+// What oneDNN 2.6 takes by itself on one core, measured: gemm:jit packs into 4 to 6.5 MB, brgemm's programs need 2 MB.
+constexpr std::int64_t kPackedBytes = 6'000'000, kProgramBytes = 2'000'000;
 
 /// For the calling thread alone and for its own lifetime: OpenMP keeps this number for each thread that asks.
 class ThreadCount {
@@ -336,7 +336,8 @@ std::int64_t workspace_bytes(const GemmShape& g, std::span<const std::int64_t> s
   if (!dense) return bytes + kPackedBytes;
   const ThreadCount cores(1);
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return bytes + checked(kName<T, dense>, g, [&] { return DenseShapes<T>(engine, g, cut).scratch_bytes(); });
+  return bytes + kProgramBytes +
+         checked(kName<T, dense>, g, [&] { return DenseShapes<T>(engine, g, cut).scratch_bytes(); });
 }
 
 template <class T, bool dense>

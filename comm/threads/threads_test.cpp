@@ -38,6 +38,7 @@ std::ptrdiff_t threads_of_this_process() {
 void sleep_ms(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
 TEST_CASE("two hundred launches leave no thread behind") {
+  std::thread([] {}).join();  // a sanitizer makes a thread of its own when it sees the first one
   const auto before = threads_of_this_process();
   std::atomic<int> runs = 0;
   for (int i = 0; i < 200; ++i)

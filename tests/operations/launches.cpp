@@ -69,11 +69,11 @@ void launch_many(comm::Communicator& group, const core::Problem& problem, const 
   }
 }
 
-TEST_CASE("each of 50 launches has its own data, also when a rank is late, and then two more problems") {
+TEST_CASE("each launch has its own data, also when a rank is late, and then two more problems") {
   const World world = GENERATE(from_range(worlds()));
   on_ranks(world, [&](comm::Communicator& group) {
     for (const ArmChoice& choice : all_arms()) {
-      std::uint64_t launches = 50;
+      std::uint64_t launches = choice.arm == "fused" ? 50 : 12;  // the others' flags are the exchange's, tested with it
       for (const core::Problem& problem : three_problems(group.size())) {
         launch_many(group, problem, choice, launches);
         launches = 5;
@@ -93,7 +93,7 @@ TEST_CASE("inputs may be changed as soon as a launch has returned, while peers a
       for (const ArmChoice& choice : all_arms()) {
         if (choice.operation != op) continue;
         Launched arm(group, problem, choice);
-        for (std::uint64_t launch = 0; launch < 8; ++launch) {
+        for (std::uint64_t launch = 0; launch < 5; ++launch) {
           const ops::InputKey key{.seed = 6, .launch = launch};
           ops::fill_inputs(arm.operands, key);
           arm.prepared->run();
