@@ -98,12 +98,13 @@ void Run::launch_all(const std::atomic<bool>& stop) {
   std::exception_ptr agreed;  // all ranks know of it, so the world ends in order and the launch itself succeeds
   backend_.launch({0, std::chrono::duration<double>(plan_.spec.measure.cell_timeout_s)}, [&](comm::Communicator& world) {
     const ops::KokkosSession kokkos;  // begins after MPI, ends before it
-    rank_ = world.rank();
     try {
       meet(world);
       measure_on(world, shared_choice(world), stop);
-    } catch (const AgreedError&) {
+    } catch (const AgreedError& error) {
       agreed = std::current_exception();
+      if (world.rank() == 0 && options_.on_refusal) options_.on_refusal(error);
+      world.barrier();
     }
   });
   if (agreed) std::rethrow_exception(agreed);

@@ -45,16 +45,16 @@ class Run {
     bool overwrite = false, resume = false;
     std::map<std::string, std::string> environment;
     std::function<void(const CellEvent&)> on_cell;
+    /// Told on rank 0 why all ranks of a launcher's world refuse, before any of them ends: a launcher kills the others when one has ended.
+    std::function<void(const core::Error&)> on_refusal;
     ops::ArmLookup find_arm = ops::find_arm;
   };
 
   Run(const Plan& plan, const comm::Backend& backend, Options options);
 
+  /// Throws AgreedError, told already through on_refusal, when the ranks of a launcher's world cannot begin.
   /// Blocks until the last cell has ended, or soon after `stop` was set (the outcome then has unfinished cells).
   RunOutcome run(const std::atomic<bool>& stop);
-
-  /// This process speaks for the run (it holds rank 0), also when the run could not begin.
-  bool is_root() const { return rank_ == 0; }
 
   /// From another thread, when run() does not come to an end in time: writes what is finished to the output; true if it did so, false if
   /// there is nothing to write from this process. run() can no longer write afterwards.
@@ -88,7 +88,6 @@ class Run {
   std::mutex writing_;  ///< between run() and write_unfinished()
   Mode mode_ = Mode::undecided;
   bool written_ = false, stopped_ = false;
-  std::atomic<int> rank_{0};  ///< in a launcher's world
   std::int64_t begun_ = 0;
   double began_s_ = 0;
 };

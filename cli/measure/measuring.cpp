@@ -88,7 +88,8 @@ int measure(const MeasureRequest& request) {
                              .overwrite = request.overwrite,
                              .resume = request.resume,
                              .environment = environment,
-                             .on_cell = [&](const auto& event) { progress.show(event); }});
+                             .on_cell = [&](const auto& event) { progress.show(event); },
+                             .on_refusal = [](const core::Error& error) { fmt::print(stderr, "megaup: {}\n", error.what()); }});
   stop.watch(backend.launcher_ranks() > 0 ? kGraceUnderLauncher : kGraceAlone, [&] {
     if (run.write_unfinished())
       fmt::print(stderr, "megaup: finished cells are in {}: `megaup resume {}` goes on\n", request.output.string(), request.output.string());
@@ -100,7 +101,6 @@ int measure(const MeasureRequest& request) {
     if (outcome.root) report(plan, request, outcome);
     return status_of(outcome);
   } catch (const experiments::AgreedError& error) {
-    if (run.is_root()) throw;  // every rank has this error; one voice is enough
     return core::exit_status(error.kind());
   }
 }

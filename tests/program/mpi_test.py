@@ -65,7 +65,7 @@ class Mpi(ProgramTest):
         self.assertEqual((self.folder / "out.h5").read_bytes(), b"mine")
 
     def test_a_killed_rank_ends_the_others_and_resume_goes_on(self):
-        spec = self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48, 56, 64", observations=150))
+        spec = self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48, 56, 64", observations=1000))
         process = self.start("run", spec, "-o", "out.h5", ranks=2)
         self.wait_for_a_cell(process)
         self.kill_one_rank(process)
@@ -77,7 +77,7 @@ class Mpi(ProgramTest):
         self.assertEqual({text(a["status"]) for a, _, _ in cells(self.folder / "out.h5").values()}, {"measured"})
 
     def test_sigterm_to_mpirun_leaves_a_readable_file(self):
-        spec = self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48, 56, 64", observations=150))
+        spec = self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48, 56, 64", observations=1000))
         process = self.start("run", spec, "-o", "out.h5", ranks=2)
         self.wait_for_a_cell(process)
         begin = time.monotonic()
