@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <megaup/core/atomic_file.hpp>
+
 namespace megaup::experiments {
 namespace {
 
@@ -27,19 +29,6 @@ std::optional<std::string> read_text(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return {};
   return std::string{std::istreambuf_iterator<char>(in), {}};
-}
-
-/// Whole or not at all: a reader never sees half of it.
-void write_text(const fs::path& path, const std::string& text) {
-  const fs::path temporary = path.string() + ".tmp";
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out << text << std::flush;
-    if (!out)
-      throw core::Error(core::ErrorKind::environment, fmt::format("{}: cannot write ({}): free space or choose another output", temporary.string(),
-                                                                  std::strerror(errno)));
-  }
-  fs::rename(temporary, path);
 }
 
 }  // namespace
@@ -86,13 +75,13 @@ std::optional<std::string> CellStore::holder() const {
 }
 
 void CellStore::keep_spec(const std::string& yaml, const std::string& name) const {
-  write_text(folder_ / "spec.yaml", yaml);
-  write_text(folder_ / "spec.name", name);
+  core::write_file(folder_ / "spec.yaml", yaml, true);
+  core::write_file(folder_ / "spec.name", name, true);
 }
 
 std::optional<std::string> CellStore::spec_yaml() const { return read_text(folder_ / "spec.yaml"); }
 std::string CellStore::spec_name() const { return read_text(folder_ / "spec.name").value_or((folder_ / "spec.yaml").string()); }
-void CellStore::set_current(const std::string& id) const { write_text(folder_ / "current", id); }
+void CellStore::set_current(const std::string& id) const { core::write_file(folder_ / "current", id, true); }
 
 std::optional<std::string> CellStore::current() const {
   auto id = read_text(folder_ / "current");

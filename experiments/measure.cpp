@@ -14,7 +14,6 @@
 #include <megaup/experiments/timing.hpp>
 #include <megaup/ops/arm.hpp>
 #include <megaup/ops/gate.hpp>
-#include <megaup/ops/host_gemm.hpp>
 
 namespace megaup::experiments {
 namespace {
@@ -88,11 +87,7 @@ class CellRun {
   }
 
   /// Every rank and every arm must multiply the same way, or the arms would differ by more than what is compared.
-  std::string shared_provider(const ops::Operation& op) {
-    std::string mine;
-    if (world_.rank() == 0) mine = ops::fastest_gemm_provider(ops::gemm_shape(op, cell_.problem), threads_);
-    return world_.all_gather(std::string_view(mine)).front();
-  }
+  std::string shared_provider(const ops::Operation& op) { return ops::choose_gemm_provider(op, cell_.problem, {world_, threads_, "auto"}); }
 
   void store_statistics(const std::string& operation, const ops::InputStatistics& statistics) {
     record_.extra[fmt::format("{}_input_zero_fraction", operation)] = statistics.zero_fraction;
