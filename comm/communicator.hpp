@@ -10,6 +10,7 @@
 
 #include <megaup/comm/exchange.hpp>
 #include <megaup/comm/peer_memory.hpp>
+#include <megaup/core/device.hpp>
 #include <megaup/core/error.hpp>
 
 namespace megaup::comm {
@@ -62,6 +63,10 @@ class Communicator {
   /// collective, same on all.
   core::Reason no_peer_memory() const { return do_no_peer_memory(); }
   Placement placement() const { return do_placement(); }
+  /// The accelerator of this rank; nullptr on a host backend. With one, peer_memory() and exchange() give memory of the
+  /// devices (every rank's base() is an address that this rank's device reaches), an exchange's start() and finish()
+  /// enqueue in the device's stream and return at once, and barrier() is among the host threads only.
+  core::Device* device() const { return do_device(); }
 
   /// Not collective: ends all ranks; their waits throw. The first cause wins and is what launch() reports. Never
   /// throws.
@@ -80,6 +85,7 @@ class Communicator {
   virtual std::unique_ptr<PeerMemory> do_peer_memory(std::size_t bytes, std::size_t flags) = 0;
   virtual core::Reason do_no_peer_memory() const = 0;
   virtual Placement do_placement() const = 0;
+  virtual core::Device* do_device() const { return nullptr; }
   virtual void do_abort(const core::Error& cause) noexcept = 0;
 
   int rank_, size_;

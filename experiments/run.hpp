@@ -47,7 +47,7 @@ class Run {
     std::function<void(const CellEvent&)> on_cell;
     /// Told on rank 0 why all ranks of a launcher's world refuse, before any of them ends: a launcher kills the others when one has ended.
     std::function<void(const core::Error&)> on_refusal;
-    ops::ArmLookup find_arm = ops::find_arm;
+    ops::ArmLookup find_arm = ops::arms_at(ops::Place::host);
   };
 
   Run(const Plan& plan, const comm::Backend& backend, Options options);

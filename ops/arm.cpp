@@ -6,10 +6,18 @@
 
 namespace megaup::ops {
 
-const Arm* find_arm(std::string_view name, Kind kind) {
+void PreparedOperation::assume_peers_arrived() {
+  throw core::Error(core::ErrorKind::usage, "this arm cannot run without its peers");
+}
+
+const Arm* find_arm(std::string_view name, Kind kind, Place place) {
   for (const Arm* arm : arms())
-    if (arm->kind == kind && arm->name == name) return arm;
+    if (arm->kind == kind && arm->place == place && arm->name == name) return arm;
   return nullptr;
+}
+
+ArmLookup arms_at(Place place) {
+  return [place](std::string_view name, Kind kind) { return find_arm(name, kind, place); };
 }
 
 core::Reason unsound(const core::Problem& problem, const Context& context) {

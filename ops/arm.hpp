@@ -30,13 +30,17 @@ core::Reason unsound(const core::Problem& problem, const Context& context);
 /// fastest for this shape. Ranks: collective.
 std::string choose_gemm_provider(const Operation& op, const core::Problem& problem, const Context& context);
 
+/// Where an arm runs. Operands of a communicator with a device live there.
+enum class Place : std::uint8_t { host, cuda };
+
 /// One operation done one way, with everything that is set up once (plans, buffers, handles, peer maps). run() is what is
 /// timed.
 ///
 /// Ranks   all ranks of the group call run() together; destruction is collective.
 ///
 /// run     reads the inputs of its Operands, writes the outputs; returns when this rank's outputs are complete and its
-///         inputs may be changed. No allocation, no barrier among ranks beyond the data it waits for.
+///         inputs may be changed. No allocation, no barrier among ranks beyond the data it waits for. On a device it
+///         only enqueues in the device's stream, waits for nothing on the host, and can be captured in a graph.
 ///
 /// Output  of gemm_to_a2a: heads(current_set()), valid until the next run() on this rank begins.
 ///
@@ -54,6 +58,12 @@ class PreparedOperation {
   /// Fills every buffer between input and output (staging, send, receive) with 0xFF, so that a check sees what a run
   /// did not write. Ranks: collective.
   virtual void poison() {}
+  /// Device arms: from now on every wait for a peer is over at once, as if all that peers send had come. For `solo`
+  /// timing, where rank 0 runs alone; outputs are then no longer right. Not collective.
+  virtual void assume_peers_arrived();
+  /// After a synchronize(): why the last launches did not end as they should (a peer's flag that did not come in time,
+  /// with rank and epoch); nothing on a host, where run() throws.
+  virtual core::Reason fault() { return {}; }
   /// What was chosen in prepare, stored with the cell: gemm provider, tile, chunks, ...
   virtual core::Attributes choices() const { return {}; }
 };
@@ -62,6 +72,7 @@ class PreparedOperation {
 struct Arm {
   std::string_view name, doc;
   Kind kind;
+  Place place = Place::host;
   bool bound;  ///< a part alone (gemm_only, exchange_only, reorder_only): timed, but its output is not the operation's
   /// Why it cannot run here; nothing = it can. Pure: nothing is allocated.
   core::Reason (*infeasible)(const Operation&, const core::Problem&, const Context&);
@@ -74,10 +85,12 @@ struct Arm {
 
 /// All arms, from a table that the linker checks.
 std::span<const Arm* const> arms();
-/// nullptr when that kind has no arm of that name.
-const Arm* find_arm(std::string_view name, Kind kind);
+/// nullptr when that kind has no arm of that name there.
+const Arm* find_arm(std::string_view name, Kind kind, Place place = Place::host);
 /// Callers that take an ArmLookup can be given arms of their own (an integrator's, or a test's) beside those of the
 /// table.
 using ArmLookup = std::function<const Arm*(std::string_view name, Kind kind)>;
+/// The arms of the table that run there.
+ArmLookup arms_at(Place place);
 
 }  // namespace megaup::ops

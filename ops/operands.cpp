@@ -44,8 +44,14 @@ Operands::Operands(const Operation& op, const core::Problem& problem, comm::Comm
   weight_memory_ = core::Buffer(static_cast<std::size_t>(matrix_bytes(weight.rows, weight.columns, padding)));
   hidden_ = matrix_at(hidden_memory_.bytes().data(), problem.M(), problem.H, padding);
   weight_ = matrix_at(weight_memory_.bytes().data(), weight.rows, weight.columns, padding);
+  device_ = communicator.device();
   const auto heads_bytes = static_cast<std::size_t>(head_sets() * set_bytes(op, problem, padding));
-  if (communicator.any(communicator.no_peer_memory().has_value()))
+  if (device_ != nullptr) {
+    device_hidden_ = core::DeviceBuffer(*device_, hidden_memory_.size());
+    device_weight_ = core::DeviceBuffer(*device_, weight_memory_.size());
+    private_heads_ = core::Buffer(heads_bytes);
+    shared_ = communicator.peer_memory(heads_bytes, 0);
+  } else if (communicator.any(communicator.no_peer_memory().has_value()))
     private_heads_ = core::Buffer(heads_bytes);
   else
     shared_ = communicator.peer_memory(heads_bytes, 0);
@@ -65,7 +71,31 @@ HeadTensors Operands::carve(std::byte* base, int set) const {
 }
 
 HeadTensors Operands::heads(int set) const {
-  return carve(shared_ ? shared_->base(rank_) : private_heads_.bytes().data(), set);
+  return carve(shared_ && device_ == nullptr ? shared_->base(rank_) : private_heads_.bytes().data(), set);
+}
+
+core::Bf16Matrix Operands::device_hidden() const {
+  return {device_hidden_.as<core::Bf16>(), hidden_.rows, hidden_.columns, hidden_.ld};
+}
+
+core::Bf16Matrix Operands::device_weight() const {
+  return {device_weight_.as<core::Bf16>(), weight_.rows, weight_.columns, weight_.ld};
+}
+
+HeadTensors Operands::device_heads(int rank, int set) const { return carve(shared_->base(rank), set); }
+
+void Operands::to_device() {
+  if (device_ == nullptr) return;
+  device_->copy_in(device_hidden_.data(), hidden_memory_.bytes());
+  device_->copy_in(device_weight_.data(), weight_memory_.bytes());
+  device_->copy_in(shared_->base(rank_), private_heads_.bytes());
+}
+
+void Operands::from_device() {
+  if (device_ == nullptr) return;
+  device_->copy_out(hidden_memory_.bytes(), device_hidden_.data());
+  device_->copy_out(weight_memory_.bytes(), device_weight_.data());
+  device_->copy_out(private_heads_.bytes(), shared_->base(rank_));
 }
 
 HeadTensors Operands::peer_heads(int rank, int set) const { return carve(shared_->base(rank), set); }

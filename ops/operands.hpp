@@ -45,7 +45,18 @@ class Operands {
   HeadTensors heads(int set = 0) const;
   /// Heads side of another rank of the group, by plain loads and stores. Requires reaches_peers().
   HeadTensors peer_heads(int rank, int set = 0) const;
-  bool reaches_peers() const { return shared_ != nullptr; }
+
+  /// With a device (communicator.device()), the tensors above are the host's copies, which the gate fills and reads;
+  /// peer_heads() then is not to be had. The real ones, with the same extents and leading dimensions:
+  bool on_device() const { return device_ != nullptr; }
+  core::Bf16Matrix device_hidden() const;
+  core::Bf16Matrix device_weight() const;
+  /// Heads side of any rank of the group, at an address that this rank's device reaches.
+  HeadTensors device_heads(int rank, int set = 0) const;
+  /// Copies all host tensors to the device, or back. Nothing to do without a device. Waits for the stream.
+  void to_device();
+  void from_device();
+  bool reaches_peers() const { return shared_ != nullptr && device_ == nullptr; }
 
   /// Bytes that one rank allocates for these tensors: what `plan` announces.
   static std::int64_t bytes(const Operation& op, const core::Problem& problem);
@@ -59,6 +70,8 @@ class Operands {
   int rank_;
   core::Buffer hidden_memory_, weight_memory_, private_heads_;
   std::unique_ptr<comm::PeerMemory> shared_;
+  core::Device* device_ = nullptr;
+  core::DeviceBuffer device_hidden_, device_weight_;
   core::Bf16Matrix hidden_, weight_;
 };
 

@@ -40,7 +40,7 @@ std::vector<ArmChoice> all_arms() {
   std::vector<ArmChoice> choices;
   for (const ops::Operation* op : ops::operations())
     for (const ops::Arm* arm : ops::arms())
-      if (arm->kind == op->kind && !arm->bound) choices.push_back({op->name, arm->name});
+      if (arm->kind == op->kind && arm->place == ops::Place::host && !arm->bound) choices.push_back({op->name, arm->name});
   return choices;
 }
 

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace megaup::core {
+
+/// What a device reports of itself, for the record of a block; NaN where it does not say.
+struct DeviceState {
+  double sm_clock_hz, memory_clock_hz, power_w, temperature_c;
+  std::uint64_t throttle_reasons;  ///< NVML's bits, 0 = none
+};
+
+/// One accelerator as one rank uses it: its memory and one stream in which work happens in order. Host code knows only
+/// this; `core/device_cuda.cu` has the CUDA one, tests have one made of host memory.
+///
+/// Stream  mark() and what arms enqueue are asynchronous; copies, fill() and synchronize() return when they, and all
+///         work enqueued before, are done.
+/// Ranks   none is collective. A device belongs to the thread of its rank.
+/// Errors  Error{environment} when memory runs out (bytes wanted, free and total), Error{cell} for a fault of earlier
+///         work, with the device's own words.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual std::string_view kind() const = 0;     ///< cuda
+  virtual std::string describe() const = 0;      ///< name, UUID and index, for the record
+  virtual int index() const = 0;                 ///< which device of the process
+  virtual int multiprocessors() const = 0;       ///< SMs that this rank may use (a partition's when the device is shared)
+  virtual void* stream() const = 0;              ///< cudaStream_t
+
+  virtual std::byte* allocate(std::size_t bytes) = 0;
+  virtual void release(std::byte* memory) noexcept = 0;
+  virtual void copy_in(std::byte* to, std::span<const std::byte> from) = 0;
+  virtual void copy_out(std::span<std::byte> to, const std::byte* from) = 0;
+  virtual void fill(std::byte* to, std::size_t bytes, std::uint8_t value) = 0;
+  virtual void synchronize() = 0;
+
+  /// Time stamps in the stream: mark(i) enqueues stamp i (any number of them, each used again and again);
+  /// seconds(i, j) is the time from stamp i to stamp j, both passed. Resolution about 0.5 us.
+  virtual void mark(int stamp) = 0;
+  virtual double seconds(int from, int to) = 0;
+
+  virtual DeviceState state() = 0;
+};
+
+/// Owning memory on a device, zero bytes allowed. The device outlives it. Its contents are undefined.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  DeviceBuffer(Device& device, std::size_t bytes);
+  DeviceBuffer(DeviceBuffer&& other) noexcept;
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
+  ~DeviceBuffer();
+
+  std::byte* data() const { return data_; }
+  template <class T>
+  T* as() const { return reinterpret_cast<T*>(data_); }
+  std::size_t size() const { return size_; }
+
+ private:
+  Device* device_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace megaup::core
