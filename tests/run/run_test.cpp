@@ -29,7 +29,7 @@ struct Fault {
   std::function<void(int rank, std::int64_t launch, ops::Operands&, const ops::PreparedOperation&)> at_launch;
   std::atomic<std::int64_t> launches{0};  // of all ranks and all prepared operations
 };
-Fault* fault = nullptr;  // Arm rows are plain functions: they cannot carry it
+Fault* injected = nullptr;  // Arm rows are plain functions: they cannot carry it
 
 class Faulty : public ops::PreparedOperation {
  public:
@@ -39,8 +39,8 @@ class Faulty : public ops::PreparedOperation {
         real_(ops::find_arm("native_packed", operands.operation().kind)->prepare(operands, context)) {}
   void run() override {
     real_->run();
-    ++fault->launches;
-    fault->at_launch(rank_, launch_++, operands_, *real_);
+    ++injected->launches;
+    injected->at_launch(rank_, launch_++, operands_, *real_);
   }
   int current_set() const override { return real_->current_set(); }
 
@@ -53,7 +53,7 @@ class Faulty : public ops::PreparedOperation {
 
 template <ops::Kind kKind>
 const ops::Arm kFaulty{
-    "faulty", "native_packed with a fault", kKind, false, [](const ops::Operation&, const core::Problem&, const ops::Context&) { return core::Reason(); },
+    "faulty", "native_packed with a fault", kKind, ops::Place::host, false, [](const ops::Operation&, const core::Problem&, const ops::Context&) { return core::Reason(); },
     [](ops::Operands& operands, const ops::Context& context) -> std::unique_ptr<ops::PreparedOperation> { return std::make_unique<Faulty>(operands, context); },
     [](const ops::Operation&, const core::Problem&, std::string_view) -> std::int64_t { return 0; }};
 
@@ -76,7 +76,7 @@ std::string spec_text(const Setting& s) {
 
 /// Runs the spec with ranks as threads and the fault in place.
 experiments::RunOutcome run(const Setting& setting, Fault& what, const std::atomic<bool>& stop = false) {
-  fault = &what;
+  injected = &what;
   std::vector<std::string_view> operations;
   for (const auto* op : ops::operations()) operations.push_back(op->name);
   const std::vector<std::string_view> arms{"native_packed", "faulty"}, bounds;
