@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Files with answers that numpy, or a hand, worked out (tests/golden/README.md).
-fs::path golden(const char* name) { return fs::path(__FILE__).parent_path().parent_path() / "tests" / "golden" / name; }
+fs::path golden(const char* name) { return fs::path("tests") / "golden" / name; }
 
 /// A folder of its own, removed at the end.
 class Folder {

@@ -1,6 +1,7 @@
 # Tests. Everything here does nothing when MEGAUP_ENABLE_TESTS is off.
 
-# The *_test.cpp files that megaup_layer found, as one program a layer; each test case is a test of its own.
+# The *_test.cpp files that megaup_layer found, as one program a layer; each test case is a test of its own. They run in
+# the root of the source tree, where they find tests/golden.
 function(megaup_layer_tests name)
   get_property(tests TARGET megaup_${name} PROPERTY MEGAUP_TESTS)
   if(MEGAUP_ENABLE_TESTS AND tests)
@@ -20,6 +21,7 @@ function(megaup_catch_tests target)
   megaup_warnings(${target})
   target_link_libraries(${target} PRIVATE ${arg_LINK} fmt::fmt nlohmann_json::nlohmann_json Catch2::Catch2WithMain)
   catch_discover_tests(${target} TEST_PREFIX "${arg_LABEL}." DISCOVERY_MODE PRE_TEST
+                       WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
                        PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${MEGAUP_TEST_TIMEOUT} ${environment})
 endfunction()
 

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kGolden = fs::path(__FILE__).parent_path().parent_path() / "tests" / "golden";
+const fs::path kGolden = fs::path("tests") / "golden";
 
 /// A record without violations that has every part.
 Record sound() {

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kGolden = fs::path(__FILE__).parent_path().parent_path() / "tests" / "golden";
+const fs::path kGolden = fs::path("tests") / "golden";
 
 std::string bytes_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kGolden = fs::path(__FILE__).parent_path().parent_path() / "tests" / "golden";
+const fs::path kGolden = fs::path("tests") / "golden";
 
 /// A copy of a golden file, to be edited.
 struct Copy {

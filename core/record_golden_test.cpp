@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kGolden = fs::path(__FILE__).parent_path().parent_path() / "tests" / "golden";
+const fs::path kGolden = fs::path("tests") / "golden";
 
 const CellRecord& find(const Record& record, const std::string& id) {
   for (const auto& cell : record.cells)

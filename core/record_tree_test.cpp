@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kGolden = fs::path(__FILE__).parent_path().parent_path() / "tests" / "golden";
+const fs::path kGolden = fs::path("tests") / "golden";
 
 bool same(const detail::Value& a, const detail::Value& b) {
   if (a.kind != b.kind || a.null != b.null || a.unwritten != b.unwritten || a.shape != b.shape || a.texts != b.texts ||
