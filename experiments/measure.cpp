@@ -10,6 +10,7 @@
 
 #include <megaup/experiments/agreement.hpp>
 #include <megaup/experiments/environment.hpp>
+#include <megaup/experiments/plan_memory.hpp>
 #include <megaup/experiments/process_memory.hpp>
 #include <megaup/experiments/timing.hpp>
 #include <megaup/ops/arm.hpp>
@@ -68,12 +69,14 @@ class CellRun {
     threads_ = threads_per_rank(placement, hardware_cores());
     record_.extra["threads_per_rank"] = std::int64_t{threads_};
     record_.extra["oversubscribed"] = std::int64_t{placement.oversubscribed};
-    reset_peak_resident();
-    resident_before_ = resident_bytes();
+    give_back_freed_memory();
+    if (world_.backend() != "threads" || world_.rank() == 0) memory_.emplace();  // one watch a process
     world_.barrier();  // ranks of one process allocate only after all have looked
+    // Before the operands: the candidates of the choice are as large as the operands of an operation.
+    for (const auto& name : plan_.spec.operations) providers_[name] = shared_provider(*ops::find_operation(name));
+    end_phase();
     for (const auto& name : plan_.spec.operations) {
-      Task task{ops::find_operation(name), nullptr, {}};
-      task.provider = shared_provider(*task.operation);
+      Task task{ops::find_operation(name), nullptr, providers_[name]};
       for (const auto& arm : arms_) {
         const auto reason = row(arm, task).infeasible(*task.operation, cell_.problem, context(task));
         agree(world_, core::ErrorKind::cell, reason ? core::Reason(fmt::format("{} cannot do {}: {}", arm, name, *reason)) : std::nullopt);
@@ -101,13 +104,18 @@ class CellRun {
 
   const ops::Arm& row(const std::string& arm, const Task& task) const { return *find_arm_(arm, task.operation->kind); }
 
+  std::unique_ptr<ops::PreparedOperation> prepare_arm(const std::string& arm, Task& task) const {
+    give_back_freed_memory();
+    return row(arm, task).prepare(*task.operands, context(task));
+  }
+
   void validate() {
     const ops::InputKey key{plan_.spec.validate.seed, 0};
     for (std::size_t o = 0; o < tasks_.size(); ++o)
       for (std::size_t a = 0; a < arms_.size(); ++a) {
         auto& task = tasks_[o];
         if (row(arms_[a], task).bound) continue;
-        auto prepared = row(arms_[a], task).prepare(*task.operands, context(task));
+        auto prepared = prepare_arm(arms_[a], task);
         for (const auto& [choice, value] : prepared->choices())
           record_.extra[fmt::format("{}_{}_{}", plan_.spec.operations[o], arms_[a], choice)] = value;
         store_verdict(o, a, ops::check_arm(*prepared, *task.operands, *group_, key));
@@ -118,6 +126,8 @@ class CellRun {
           self_tested_ = true;
         }
         deadline_.check();
+        world_.barrier();
+        end_phase();
       }
   }
 
@@ -152,13 +162,19 @@ class CellRun {
   void measure_block(Observing how, std::size_t o, std::size_t a, std::size_t block) {
     auto& task = tasks_[o];
     const auto& arm = row(arms_[a], task);
-    auto prepared = arm.prepare(*task.operands, context(task));
+    auto prepared = prepare_arm(arms_[a], task);
     if (plan_.spec.validate.mode == ValidateMode::every && !arm.bound) check_every_launch(how, o, a, *prepared);
     const auto times = time_block(how, [&] { prepared->run(); });
     const std::size_t at = (o * arms_.size() + a) * record_.order.size() + block;
     record_.started[at] = times.started_s;
     for (std::size_t i = 0; i < times.seconds.size(); ++i) mine_[at * static_cast<std::size_t>(record_.observations) + i] = times.seconds[i];
     world_.barrier();  // no rank destroys what a peer still uses
+    end_phase();
+  }
+
+  /// Once all ranks are through, and before the arm's memory goes: its peak is what the plan announced.
+  void end_phase() {
+    if (memory_) memory_->look();
   }
 
   /// validate: every. New data each launch, so that a result left over from the last launch cannot pass.
@@ -191,11 +207,13 @@ class CellRun {
   }
 
   void store_peak_memory() {
-    record_.extra["planned_rank_bytes"] = cell_.bytes_per_rank;
-    const auto peak = peak_resident_bytes();
-    if (!peak || !resident_before_) return;
-    const int ranks_here = world_.backend() == "mpi" ? 1 : world_.size();
-    record_.extra["peak_rank_bytes"] = (*peak - *resident_before_) / ranks_here;
+    record_.extra["announced_rank_bytes"] = cell_.bytes_per_rank;
+    record_.extra["planned_rank_bytes"] = planned_bytes(cell_.problem, plan_.spec, providers_);
+    const bool unknown = memory_ && !memory_->bytes();
+    const auto peaks = world_.all_gather(memory_ && !unknown ? static_cast<double>(*memory_->bytes()) : 0.0);
+    if (world_.any(unknown)) return;
+    const int ranks_here = world_.backend() == "threads" ? world_.size() : 1;
+    record_.extra["peak_rank_bytes"] = static_cast<std::int64_t>(*std::ranges::max_element(peaks)) / ranks_here;
   }
 
   const Plan& plan_;
@@ -208,7 +226,8 @@ class CellRun {
   core::CellRecord record_;
   int threads_ = 1;
   bool self_tested_ = false;
-  std::optional<std::int64_t> resident_before_;
+  std::optional<PeakMemory> memory_;
+  GemmProviders providers_;
   std::vector<Task> tasks_;
   std::vector<double> mine_;  // this rank's part of latency: [operation, arm, block, observation]
 };
