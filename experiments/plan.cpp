@@ -72,6 +72,7 @@ class Expansion {
       }
     if (cell.refused.empty()) {
       cell.bytes_per_rank = planned_bytes(cell.problem, spec_);
+      cell.least_bytes_per_rank = planned_bytes(cell.problem, spec_, leanest_providers(cell.problem, spec_));
       cell.flop = total_flop(cell, spec_);
       ++plan_.n_runnable;
     } else {
