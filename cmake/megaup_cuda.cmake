@@ -18,8 +18,8 @@ function(megaup_cuda_settings target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xptxas=-v>)
   target_include_directories(${target} SYSTEM PRIVATE ${MEGAUP_CUTLASS_INCLUDE})
   target_include_directories(${target} PRIVATE ${MEGAUP_INCLUDE_ROOT})
-  set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER
-    "${Python3_EXECUTABLE};${PROJECT_SOURCE_DIR}/cmake/refuse_serialized_wgmma.py")
+  set(launcher ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/refuse_serialized_wgmma.py ${CMAKE_CUDA_COMPILER_LAUNCHER})
+  set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
 endfunction()
 
 # A target of their own, as for Kokkos. No -lcuda: entry points of the driver are taken at run time, so that the program

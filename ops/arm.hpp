@@ -11,6 +11,7 @@
 #include <megaup/core/record.hpp>
 #include <megaup/ops/operands.hpp>
 #include <megaup/ops/operation.hpp>
+#include <megaup/ops/regime.hpp>
 
 namespace megaup::ops {
 
@@ -20,6 +21,7 @@ struct Context {
   int threads = 1;  ///< cores that one rank may use
   std::string gemm_provider =
       "auto";  ///< host GEMM provider by name, or auto: chosen by timing in prepare, the same on all ranks
+  Regime regime = Regime::sustained;  ///< how a device is timed: planners of kernels choose by it
 };
 
 /// Why no arm can run the problem here: it is refused, or has another number of ranks than the communicator. Nothing =
