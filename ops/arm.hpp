@@ -70,6 +70,12 @@ class PreparedOperation {
   virtual core::Attributes choices() const { return {}; }
 };
 
+/// A launch on a device did not end as it should; the same on all ranks of its group, which are still in step.
+class LaunchFault : public core::Error {
+ public:
+  using core::Error::Error;
+};
+
 /// A row of the table of arms: one way to do every operation of one kind.
 struct Arm {
   std::string_view name, doc;

@@ -38,11 +38,28 @@ void poison_all(PreparedOperation& prepared, Operands& operands) {
   prepared.poison();
 }
 
+void settle(PreparedOperation& prepared, comm::Communicator& group) {
+  if (group.device() == nullptr) return;
+  std::string mine;
+  try {
+    group.device()->synchronize();
+    mine = prepared.fault().value_or("");
+  } catch (const core::Error& error) {
+    mine = error.what();
+  }
+  const auto faults = group.all_gather(std::string_view(mine));
+  for (std::size_t rank = 0; rank < faults.size(); ++rank)
+    if (!faults[rank].empty()) throw LaunchFault(core::ErrorKind::cell, faults[rank], static_cast<int>(rank));
+}
+
 void run_poisoned(PreparedOperation& prepared, Operands& operands, comm::Communicator& group) {
   poison_all(prepared, operands);
+  operands.outputs_to_device();
   group.barrier();  // an early peer must not store into tensors that are still being poisoned
   prepared.run();
+  settle(prepared, group);
   group.barrier();
+  operands.outputs_from_device();
 }
 
 std::string written_gap(const NamedMatrix& output) {
