@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <megaup/experiments/agreement.hpp>
 #include <megaup/experiments/environment.hpp>
+#include <megaup/experiments/first_blocks.hpp>
 #include <megaup/experiments/process_memory.hpp>
+#include <megaup/experiments/sequence.hpp>
 #include <megaup/experiments/timing.hpp>
 #include <megaup/ops/arm.hpp>
 #include <megaup/ops/gate.hpp>
@@ -26,8 +30,9 @@ int threads_per_rank(const comm::Placement& placement, int hardware_cores) {
   return usable < hardware_cores ? usable : std::max(1, usable / placement.ranks_on_node);
 }
 
-/// One operation of the cell with its operands and what was chosen for it.
+/// One operation of the cell with its operands and what was chosen for it; `at` is its place on the record's axis.
 struct Task {
+  std::size_t at;
   const ops::Operation* operation;
   std::unique_ptr<ops::Operands> operands;
   std::string provider;
@@ -35,11 +40,13 @@ struct Task {
 
 class CellRun {
  public:
-  CellRun(const Plan& plan, const Cell& cell, comm::Communicator& world, const ops::ArmLookup& find_arm, const std::atomic<bool>& stop)
+  CellRun(const Plan& plan, const Cell& cell, comm::Communicator& world, const ops::ArmLookup& find_arm, const Stopping& stopping,
+          const std::atomic<bool>& stop)
       : plan_(plan),
         cell_(cell),
         world_(world),
         find_arm_(find_arm),
+        stopping_(stopping),
         group_(world.split(world.rank() / static_cast<int>(cell.problem.P))),
         deadline_(world, stop, plan.spec.measure.cell_timeout_s),
         arms_(plan.spec.arms.all()),
@@ -71,8 +78,10 @@ class CellRun {
     reset_peak_resident();
     resident_before_ = resident_bytes();
     world_.barrier();  // ranks of one process allocate only after all have looked
-    for (const auto& name : plan_.spec.operations) {
-      Task task{ops::find_operation(name), nullptr, {}};
+    for (std::size_t o = 0; o < plan_.spec.operations.size(); ++o) {
+      const auto& name = plan_.spec.operations[o];
+      if (name == kSequence) continue;  // it runs the tasks of the others
+      Task task{o, ops::find_operation(name), nullptr, {}};
       task.provider = shared_provider(*task.operation);
       for (const auto& arm : arms_) {
         const auto reason = row(arm, task).infeasible(*task.operation, cell_.problem, context(task));
@@ -99,18 +108,17 @@ class CellRun {
     agree(world_, core::ErrorKind::cell, constant);
   }
 
-  const ops::Arm& row(const std::string& arm, const Task& task) const { return *find_arm_(arm, task.operation->kind); }
+  const ops::Arm& row(const std::string& arm, const Task& task) const { return *find_arm_(plan_.spec.arms.row(arm), task.operation->kind); }
 
   void validate() {
     const ops::InputKey key{plan_.spec.validate.seed, 0};
-    for (std::size_t o = 0; o < tasks_.size(); ++o)
+    for (auto& task : tasks_)
       for (std::size_t a = 0; a < arms_.size(); ++a) {
-        auto& task = tasks_[o];
         if (row(arms_[a], task).bound) continue;
         auto prepared = row(arms_[a], task).prepare(*task.operands, context(task));
         for (const auto& [choice, value] : prepared->choices())
-          record_.extra[fmt::format("{}_{}_{}", plan_.spec.operations[o], arms_[a], choice)] = value;
-        store_verdict(o, a, ops::check_arm(*prepared, *task.operands, *group_, key));
+          record_.extra[fmt::format("{}_{}_{}", task.operation->name, arms_[a], choice)] = value;
+        store_verdict(task.at, a, ops::check_arm(*prepared, *task.operands, *group_, key));
         if (!self_tested_) {
           const auto unseen = ops::self_test(*prepared, *task.operands, *group_, key);
           agree(world_, core::ErrorKind::validation,
@@ -137,46 +145,110 @@ class CellRun {
     if (plan_.spec.measure.cache == Cache::cold) flush.emplace();
     Observing how{world_, deadline_, plan_.spec.measure, flush ? &*flush : nullptr, {}, {}};
     store_harness_overhead(how);
+    if (const auto& stop = plan_.spec.measure.stop) record_.extra["stop_looks"] = static_cast<std::int64_t>(stopping_.looks(*stop).size());
     mine_.assign(record_.latency.size() / static_cast<std::size_t>(record_.ranks), kNotTaken);
-    const std::size_t n = tasks_.size() * arms_.size();
-    for (std::size_t block = 0; block < record_.order.size(); ++block)
-      for (std::size_t step = 0; step < n; ++step) {
-        const std::size_t at = record_.order[block] == 0 ? step : n - 1 - step;  // reversed: arms and operations in the opposite order
-        measure_block(how, at / arms_.size(), at % arms_.size(), block);
-      }
+    if (plan_.spec.measure.burn_in)
+      for (const auto kind : {std::uint8_t{0}, std::uint8_t{1}}) measure_round(how, kind, std::nullopt);
+    std::size_t blocks = 0;
+    do {
+      measure_round(how, record_.order[blocks], blocks);
+      ++blocks;
+    } while (blocks < record_.order.size() && !may_end(blocks));
     gather();
+    record_ = first_blocks(record_, blocks);
     store_peak_memory();
   }
 
-  /// An arm is prepared anew for its block, so that only one arm's workspace exists at a time and every block is a fresh one.
-  void measure_block(Observing how, std::size_t o, std::size_t a, std::size_t block) {
-    auto& task = tasks_[o];
-    const auto& arm = row(arms_[a], task);
-    auto prepared = arm.prepare(*task.operands, context(task));
-    if (plan_.spec.validate.mode == ValidateMode::every && !arm.bound) check_every_launch(how, o, a, *prepared);
-    const auto times = time_block(how, [&] { prepared->run(); });
-    const std::size_t at = (o * arms_.size() + a) * record_.order.size() + block;
-    record_.started[at] = times.started_s;
-    for (std::size_t i = 0; i < times.seconds.size(); ++i) mine_[at * static_cast<std::size_t>(record_.observations) + i] = times.seconds[i];
+  /// Every operation and arm once, in the order of that kind of block. Times are kept as those of `block`, or not at all.
+  void measure_round(const Observing& how, std::uint8_t kind, std::optional<std::size_t> block) {
+    std::vector<std::size_t> operations(record_.operations.size()), arms(arms_.size());
+    std::iota(operations.begin(), operations.end(), std::size_t{0});
+    std::iota(arms.begin(), arms.end(), std::size_t{0});
+    if (kind != 0) {  // reversed: arms and operations in the opposite order
+      std::ranges::reverse(operations);
+      std::ranges::reverse(arms);
+    }
+    const std::size_t together = plan_.spec.measure.schedule == Schedule::interleaved ? arms.size() : 1;
+    for (const auto o : operations)
+      for (std::size_t a = 0; a < arms.size(); a += together) measure_arms(how, o, std::span(arms).subspan(a, together), block);
+  }
+
+  /// Arms are prepared anew for their block, so that no more workspace exists than is used and every block is a fresh one.
+  void measure_arms(Observing how, std::size_t o, std::span<const std::size_t> arms, std::optional<std::size_t> block) {
+    std::vector<Launch> launches;
+    std::vector<std::function<void()>> runs;
+    for (const auto a : arms) launches.push_back(prepare_launch(o, a));
+    for (auto& launch : launches)
+      runs.emplace_back([&launch] {
+        for (auto& part : launch.parts) part.prepared->run();
+      });
+    if (plan_.spec.validate.mode == ValidateMode::every) check_every_launch(how, o, launches);
+    const auto times = time_blocks(how, runs);
+    for (std::size_t i = 0; block && i < arms.size(); ++i) store_block((o * arms_.size() + arms[i]) * record_.order.size() + *block, times[i]);
     world_.barrier();  // no rank destroys what a peer still uses
   }
 
-  /// validate: every. New data each launch, so that a result left over from the last launch cannot pass.
-  void check_every_launch(Observing& how, std::size_t o, std::size_t a, ops::PreparedOperation& prepared) {
-    how.before = [this, o](std::int64_t launch) {
+  /// One arm of one operation, ready to run: several parts for the sequence.
+  struct Launch {
+    std::size_t arm;
+    struct Part {
+      Task* task;
+      bool bound;
+      std::unique_ptr<ops::PreparedOperation> prepared;
+    };
+    std::vector<Part> parts;
+  };
+
+  Launch prepare_launch(std::size_t o, std::size_t a) {
+    Launch launch{a, {}};
+    for (const auto* operation : parts(record_.operations[o])) {
+      auto& task = *std::ranges::find(tasks_, operation, &Task::operation);
+      const auto& arm = row(arms_[a], task);
+      launch.parts.push_back({&task, arm.bound, arm.prepare(*task.operands, context(task))});
+    }
+    return launch;
+  }
+
+  void store_block(std::size_t at, const BlockTimes& times) {
+    record_.started[at] = times.started_s;
+    std::ranges::copy(times.seconds, mine_.begin() + static_cast<std::ptrdiff_t>(at * static_cast<std::size_t>(record_.observations)));
+  }
+
+  /// validate: every. New data each launch, so that a result left over from the last launch, or from another arm, cannot pass.
+  void check_every_launch(Observing& how, std::size_t o, std::vector<Launch>& launches) {
+    const auto key = [this](std::int64_t number) { return ops::InputKey{plan_.spec.validate.seed, static_cast<std::uint64_t>(number)}; };
+    how.before = [this, o, key](std::int64_t number) {
       world_.barrier();
-      ops::fill_inputs(*tasks_[o].operands, {plan_.spec.validate.seed, static_cast<std::uint64_t>(launch)});
+      for (auto& task : tasks_)
+        if (task.at == o || record_.operations[o] == kSequence) ops::fill_inputs(*task.operands, key(number));
       world_.barrier();
     };
-    how.after = [this, o, a, &prepared](std::int64_t launch) {
-      store_verdict(o, a, ops::check_output(prepared, *tasks_[o].operands, *group_, {plan_.spec.validate.seed, static_cast<std::uint64_t>(launch)}));
+    how.after = [this, key, &launches](std::int64_t number) {
+      auto& launch = launches[static_cast<std::size_t>(number) % launches.size()];
+      for (auto& [task, bound, prepared] : launch.parts)
+        if (!bound) store_verdict(task->at, launch.arm, ops::check_output(*prepared, *task->operands, *group_, key(number)));
     };
+  }
+
+  /// measure.stop. Asked on rank 0 alone, so that no two ranks can come to different answers.
+  bool may_end(std::size_t blocks) {
+    const auto& stop = plan_.spec.measure.stop;
+    if (!stop || blocks % 2 != 0 || !std::ranges::binary_search(stopping_.looks(*stop), static_cast<std::int64_t>(blocks / 2))) return false;
+    gather();
+    bool enough = false;
+    if (world_.rank() == 0) {
+      auto so_far = first_blocks(record_, blocks);
+      so_far.status = "measured";
+      enough = stopping_.enough(so_far, *stop);
+    }
+    return world_.any(enough);
   }
 
   /// What an observation of nothing takes: the clock and the call. Stored, so that a reader can judge short operations.
   void store_harness_overhead(Observing how) {
     how.flush = nullptr;
-    auto empty = time_block(how, [] {}).seconds;
+    const std::function<void()> nothing = [] {};
+    auto empty = time_blocks(how, {&nothing, 1}).front().seconds;
     std::nth_element(empty.begin(), empty.begin() + static_cast<std::ptrdiff_t>(empty.size() / 2), empty.end());
     record_.extra["harness_overhead_s"] = empty[empty.size() / 2];
   }
@@ -202,6 +274,7 @@ class CellRun {
   const Cell& cell_;
   comm::Communicator& world_;
   const ops::ArmLookup& find_arm_;
+  const Stopping& stopping_;
   std::unique_ptr<comm::Communicator> group_;
   Deadline deadline_;
   std::vector<std::string> arms_;
@@ -230,6 +303,8 @@ core::CellRecord blank_cell(const Plan& plan, const Cell& cell, int ranks) {
   record.extra["duty"] = std::string("sustained");
   record.extra["validate"] = std::string(name(plan.spec.validate.mode));
   record.extra["warmup"] = plan.spec.measure.warmup;
+  record.extra["schedule"] = std::string(name(plan.spec.measure.schedule));
+  record.extra["burn_in_pairs"] = std::int64_t{plan.spec.measure.burn_in};
   record.extra["identity"] = cell.identity;
   record.operations = plan.spec.operations;
   record.arms = plan.spec.arms.all();
@@ -245,8 +320,8 @@ core::CellRecord blank_cell(const Plan& plan, const Cell& cell, int ranks) {
 }
 
 core::CellRecord measure_cell(const Plan& plan, const Cell& cell, comm::Communicator& world, const ops::ArmLookup& find_arm,
-                              const std::atomic<bool>& stop) {
-  return CellRun(plan, cell, world, find_arm, stop).run();
+                              const Stopping& stopping, const std::atomic<bool>& stop) {
+  return CellRun(plan, cell, world, find_arm, stopping, stop).run();
 }
 
 }  // namespace megaup::experiments

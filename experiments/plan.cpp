@@ -126,10 +126,10 @@ std::vector<std::uint8_t> block_kinds(const Spec& spec) {
   std::vector<std::uint8_t> kinds;
   std::uint64_t state = spec.validate.seed;
   bool reversed_first = false;
-  for (std::int64_t pair = 0; pair < spec.measure.pairs; ++pair) {
+  for (std::int64_t pair = 0; pair < spec.measure.most_pairs(); ++pair) {
     if (pair % 2 == 1)
       reversed_first = !reversed_first;
-    else if (pair > 0 || spec.measure.pairs > 1)
+    else if (pair > 0 || spec.measure.most_pairs() > 1)
       reversed_first = next_random(state) % 2 == 1;
     kinds.push_back(reversed_first ? 1 : 0);
     kinds.push_back(reversed_first ? 0 : 1);

@@ -52,7 +52,8 @@ struct Plan {
 Plan plan(const Spec& spec, const PlanOptions& options);
 
 /// Kinds of the blocks of a cell in the order in which they run: 0 initial (operations and arms as given), 1 reversed. One pair is
-/// {0, 1}. More pairs alternate in order, {0, 1, 1, 0, ...} or {1, 0, 0, 1, ...} drawn from the seed for every two pairs.
+/// {0, 1}. The burn-in pair is not among them; with `stop` they are the most that
+/// can run. More pairs alternate in order, {0, 1, 1, 0, ...} or {1, 0, 0, 1, ...} drawn from the seed for every two pairs.
 std::vector<std::uint8_t> block_kinds(const Spec& spec);
 
 /// The plan as text for people; `gflops` is the assumed rate of the whole machine, from which the time is estimated.

@@ -35,6 +35,8 @@ Run::Run(const Plan& plan, const comm::Backend& backend, Options options)
     : plan_(plan), backend_(backend), options_(std::move(options)), store_(options_.output) {}
 
 RunOutcome Run::run(const std::atomic<bool>& stop) {
+  if (plan_.spec.measure.stop && !(options_.stopping.looks && options_.stopping.enough))
+    throw core::Error(core::ErrorKind::usage, fmt::format("{}: 'stop' needs a rule that says when Delta is known well enough, and this caller gave none", plan_.spec.file));
   if (backend_.launcher_ranks() > 0)
     launch_all(stop);
   else
@@ -171,7 +173,7 @@ void Run::measure_on(comm::Communicator& world, const std::vector<const Cell*>& 
   for (const auto* cell : cells) {
     if (world.rank() == 0) begin(*cell);
     try {
-      auto record = measure_cell(plan_, *cell, world, options_.find_arm, stop);
+      auto record = measure_cell(plan_, *cell, world, options_.find_arm, options_.stopping, stop);
       if (world.rank() == 0) finish(*cell, std::move(record));
     } catch (const AgreedError& error) {  // only `stopped` leaves measure_cell
       if (world.rank() == 0) stopped_ = true;

@@ -48,7 +48,10 @@ Json json(const Measure& m) {
           {"cadence", name(m.cadence)},
           {"duty", "sustained"},
           {"cache", name(m.cache)},
-          {"cell_timeout_s", m.cell_timeout_s}};
+          {"cell_timeout_s", m.cell_timeout_s},
+          {"burn_in", m.burn_in},
+          {"schedule", name(m.schedule)},
+          {"stop", m.stop ? Json{{"half_width_s", m.stop->half_width_s}, {"max_pairs", m.stop->max_pairs}} : Json(nullptr)}};
 }
 
 Json json(const RuleCount& rule) {
@@ -91,7 +94,7 @@ std::string resolved_json(const Spec& spec) {
   out["include"] = json(spec.include);
   out["exclude"] = json(spec.exclude);
   out["operations"] = spec.operations;
-  out["arms"] = {{"baseline", spec.arms.baselines}, {"candidate", spec.arms.candidate}, {"bounds", spec.arms.bounds}};
+  out["arms"] = {{"baseline", spec.arms.baselines}, {"candidate", spec.arms.candidate}, {"control", spec.arms.control}, {"bounds", spec.arms.bounds}};
   out["measure"] = json(spec.measure);
   out["backend"] = {{"device", "host"},
                     {"communicator", name(spec.backend.communicator)},

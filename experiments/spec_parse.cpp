@@ -2,6 +2,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <megaup/experiments/cell_reader.hpp>
 #include <megaup/experiments/spec.hpp>
@@ -91,10 +92,23 @@ class SpecReader {
   }
 
   void operations(const YamlNode* node) {
-    if (node != nullptr)
-      spec_.operations = names(*node, "operations", known_.operations);
-    else
-      spec_.operations.assign(known_.operations.begin(), known_.operations.end());
+    std::vector<std::string_view> known(known_.operations.begin(), known_.operations.end());
+    spec_.operations.assign(known.begin(), known.end());
+    if (node == nullptr) return;
+    known.push_back(kSequence);
+    spec_.operations = names(*node, "operations", known);
+    const auto missing = missing_operations();
+    if (std::ranges::find(spec_.operations, kSequence) != spec_.operations.end() && !missing.empty())
+      diagnostics_.add(node->where, fmt::format("'sequence' is all operations back to back, to be held against their sum: "
+                                                "it also needs {} by itself",
+                                                fmt::join(missing, ", ")));
+  }
+
+  std::vector<std::string_view> missing_operations() const {
+    std::vector<std::string_view> missing;
+    for (const auto operation : known_.operations)
+      if (std::ranges::find(spec_.operations, operation) == spec_.operations.end()) missing.push_back(operation);
+    return missing;
   }
 
   void arms(const YamlNode* node) {
@@ -108,7 +122,7 @@ class SpecReader {
       const YamlNode* candidate = reader.find("candidate");
       if (candidate != nullptr) spec_.arms.candidate = read_known(*candidate, "candidate", known_.arms).value_or("");
       reader.boolean("bounds", bounds);
-      reader.not_built("control");
+      reader.boolean("control", spec_.arms.control);
       reader.finish();
       if (std::ranges::find(spec_.arms.baselines, spec_.arms.candidate) != spec_.arms.baselines.end())
         diagnostics_.add(
@@ -125,14 +139,35 @@ class SpecReader {
     reader.integer("warmup", m.warmup, 0, kMaxCount);
     reader.integer("observations", m.observations, 1, kMaxCount);
     reader.integer("pairs", m.pairs, 1, kMaxPairs);
+    reader.boolean("burn_in", m.burn_in);
     reader.choice("cadence", m.cadence, {"barrier", "back_to_back"});
     int duty = 0;  // one value so far: the other one is a power regime of GPUs
     reader.choice("duty", duty, {"sustained"}, {"spaced"});
     reader.choice("cache", m.cache, {"warm", "cold"});
     reader.duration("cell_timeout", m.cell_timeout_s);
-    reader.not_built("schedule");
-    reader.not_built("stop");
+    reader.choice("schedule", m.schedule, {"blocked", "interleaved"});
+    if (m.schedule == Schedule::interleaved && m.cadence == Cadence::back_to_back)
+      diagnostics_.add(reader.where("schedule"),
+                       "'schedule: interleaved' cannot stand beside 'cadence: back_to_back': the arms share their operands, "
+                       "so ranks must meet between an observation of one arm and one of the next");
+    if (const YamlNode* rule = reader.find("stop")) stop(*rule, reader);
     reader.finish();
+  }
+
+  void stop(const YamlNode& node, MapReader& measure) {
+    MapReader reader(node, "stop", diagnostics_);
+    Stop stop;
+    if (reader.require("half_width") != nullptr) reader.duration("half_width", stop.half_width_s);
+    reader.integer("max_pairs", stop.max_pairs, 2, kMaxPairs);
+    reader.finish();
+    spec_.measure.stop = stop;
+    if (measure.find("pairs") != nullptr)
+      diagnostics_.add(measure.where("pairs"),
+                       "'pairs' cannot stand beside 'stop': the number of pairs is then decided while measuring, at most 'max_pairs'");
+    if (const auto missing = missing_operations(); !missing.empty())
+      diagnostics_.add(measure.where("stop"), fmt::format("'stop' looks at Delta, which needs all operations: {} not measured",
+                                                          missing.size() == 1 ? fmt::format("{} is", missing[0])
+                                                                              : fmt::format("{} are", fmt::join(missing, ", "))));
   }
 
   void backend(const YamlNode& node) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <megaup/analysis/sequential.hpp>
 #include <megaup/cli/measure/progress.hpp>
 #include <megaup/cli/measure/stop_watch.hpp>
 #include <megaup/cli/show.hpp>
@@ -35,6 +36,13 @@ const comm::Backend& choose_backend(const experiments::Spec& spec) {
   if (auto why = comm::launcher_mismatch(variable, std::max(1, backend.launcher_ranks())))
     throw core::Error(core::ErrorKind::environment, *why);
   return backend;
+}
+
+experiments::Stopping stopping() {
+  return {[](const experiments::Stop& stop) { return analysis::looks(stop.max_pairs); },
+          [](const core::CellRecord& cell, const experiments::Stop& stop) {
+            return analysis::may_stop(cell, stop.half_width_s * 1e3, stop.max_pairs);  // s -> ms
+          }};
 }
 
 void refuse_empty(const experiments::Plan& plan) {
@@ -89,7 +97,8 @@ int measure(const MeasureRequest& request) {
                              .resume = request.resume,
                              .environment = environment,
                              .on_cell = [&](const auto& event) { progress.show(event); },
-                             .on_refusal = [](const core::Error& error) { fmt::print(stderr, "megaup: {}\n", error.what()); }});
+                             .on_refusal = [](const core::Error& error) { fmt::print(stderr, "megaup: {}\n", error.what()); },
+                             .stopping = stopping()});
   stop.watch(backend.launcher_ranks() > 0 ? kGraceUnderLauncher : kGraceAlone, [&] {
     if (run.write_unfinished())
       fmt::print(stderr, "megaup: finished cells are in {}: `megaup resume {}` goes on\n", request.output.string(), request.output.string());
