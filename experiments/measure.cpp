@@ -15,6 +15,7 @@
 #include <megaup/experiments/device_timing.hpp>
 #include <megaup/experiments/environment.hpp>
 #include <megaup/experiments/first_blocks.hpp>
+#include <megaup/experiments/plan_memory.hpp>
 #include <megaup/experiments/process_memory.hpp>
 #include <megaup/experiments/sequence.hpp>
 #include <megaup/experiments/timing.hpp>
@@ -82,15 +83,20 @@ class CellRun {
     record_.extra["fabric"] = std::string(group_->fabric());
     if (const auto* device = world_.device())
       record_.extra["devices"] = fmt::format("{}", fmt::join(world_.all_gather(std::string_view(device->describe())), "; "));
-    reset_peak_resident();
-    resident_before_ = resident_bytes();
+    give_back_freed_memory();
+    if (!on_device_ && (world_.backend() != "threads" || world_.rank() == 0)) memory_.emplace();  // one watch a process
     world_.barrier();  // ranks of one process allocate only after all have looked
+    // Before the operands: the candidates of the choice are as large as the operands of an operation.
+    for (const auto& name : plan_.spec.operations)
+      if (name != kSequence) providers_[name] = shared_provider(*ops::find_operation(name));
+    end_phase();
     for (std::size_t o = 0; o < plan_.spec.operations.size(); ++o) {
       const auto& name = plan_.spec.operations[o];
       if (name == kSequence) continue;  // it runs the tasks of the others
-      Task task{o, ops::find_operation(name), nullptr, {}};
-      task.provider = shared_provider(*task.operation);
+      Task task{o, ops::find_operation(name), nullptr, providers_[name]};
       for (const auto& arm : arms_) {
+        if (find_arm_(plan_.spec.arms.row(arm), task.operation->kind) == nullptr)
+          agree(world_, core::ErrorKind::cell, fmt::format("there is no {} for {} on device: {}", arm, name, experiments::name(plan_.spec.backend.device)));
         const auto reason = row(arm, task).infeasible(*task.operation, cell_.problem, context(task));
         agree(world_, core::ErrorKind::cell, reason ? core::Reason(fmt::format("{} cannot do {}: {}", arm, name, *reason)) : std::nullopt);
       }
@@ -119,12 +125,17 @@ class CellRun {
 
   const ops::Arm& row(const std::string& arm, const Task& task) const { return *find_arm_(plan_.spec.arms.row(arm), task.operation->kind); }
 
+  std::unique_ptr<ops::PreparedOperation> prepare_arm(const std::string& arm, Task& task) const {
+    give_back_freed_memory();
+    return row(arm, task).prepare(*task.operands, context(task));
+  }
+
   void validate() {
     const ops::InputKey key{plan_.spec.validate.seed, 0};
     for (auto& task : tasks_)
       for (std::size_t a = 0; a < arms_.size(); ++a) {
         if (row(arms_[a], task).bound) continue;
-        auto prepared = row(arms_[a], task).prepare(*task.operands, context(task));
+        auto prepared = prepare_arm(arms_[a], task);
         for (const auto& [choice, value] : prepared->choices())
           record_.extra[fmt::format("{}_{}_{}", task.operation->name, arms_[a], choice)] = value;
         store_verdict(task.at, a, in_step([&] { return ops::check_arm(*prepared, *task.operands, *group_, key); }));
@@ -135,6 +146,8 @@ class CellRun {
           self_tested_ = true;
         }
         deadline_.check();
+        world_.barrier();
+        end_phase();
       }
   }
 
@@ -212,6 +225,12 @@ class CellRun {
     if (on_device_) check_launches(launches);
     for (std::size_t i = 0; block && i < arms.size(); ++i) store_block((o * arms_.size() + arms[i]) * record_.order.size() + *block, times[i]);
     world_.barrier();  // no rank destroys what a peer still uses
+    end_phase();
+  }
+
+  /// Once all ranks are through, and before the arm's memory goes: its peak is what the plan announced.
+  void end_phase() {
+    if (memory_) memory_->look();
   }
 
   std::vector<BlockTimes> time(const Observing& how, std::span<const std::function<void()>> runs) {
@@ -233,8 +252,7 @@ class CellRun {
     Launch launch{a, {}};
     for (const auto* operation : parts(record_.operations[o])) {
       auto& task = *std::ranges::find(tasks_, operation, &Task::operation);
-      const auto& arm = row(arms_[a], task);
-      launch.parts.push_back({&task, arm.bound, arm.prepare(*task.operands, context(task))});
+      launch.parts.push_back({&task, row(arms_[a], task).bound, prepare_arm(arms_[a], task)});
       if (on_device_) on_device_->prepared(*launch.parts.back().prepared);
     }
     return launch;
@@ -309,12 +327,14 @@ class CellRun {
   }
 
   void store_peak_memory() {
-    record_.extra["planned_rank_bytes"] = cell_.bytes_per_rank;
-    if (on_device_) return;  // planned is the device's memory; the host's says nothing
-    const auto peak = peak_resident_bytes();
-    if (!peak || !resident_before_) return;
-    const int ranks_here = world_.backend() == "mpi" ? 1 : world_.size();
-    record_.extra["peak_rank_bytes"] = (*peak - *resident_before_) / ranks_here;
+    record_.extra["announced_rank_bytes"] = cell_.bytes_per_rank;
+    record_.extra["planned_rank_bytes"] = planned_bytes(cell_.problem, plan_.spec, providers_);
+    if (on_device_) return;  // these are the device's bytes, and it does not tell what it gave
+    const bool unknown = memory_ && !memory_->bytes();
+    const auto peaks = world_.all_gather(memory_ && !unknown ? static_cast<double>(*memory_->bytes()) : 0.0);
+    if (world_.any(unknown)) return;
+    const int ranks_here = world_.backend() == "threads" ? world_.size() : 1;
+    record_.extra["peak_rank_bytes"] = static_cast<std::int64_t>(*std::ranges::max_element(peaks)) / ranks_here;
   }
 
   const Plan& plan_;
@@ -330,7 +350,8 @@ class CellRun {
   DeviceLog log_;
   int threads_ = 1;
   bool self_tested_ = false;
-  std::optional<std::int64_t> resident_before_;
+  std::optional<PeakMemory> memory_;
+  GemmProviders providers_;
   std::vector<Task> tasks_;
   std::vector<double> mine_;  // this rank's part of latency: [operation, arm, block, observation]
 };

@@ -73,6 +73,7 @@ class Expansion {
       }
     if (cell.refused.empty()) {
       cell.bytes_per_rank = planned_bytes(cell.problem, spec_);
+      cell.least_bytes_per_rank = planned_bytes(cell.problem, spec_, leanest_providers(cell.problem, spec_));
       cell.refused = device_refusal(cell.problem, spec_, cell.bytes_per_rank, device_bytes_);
     }
     if (cell.refused.empty()) {

@@ -19,7 +19,8 @@ struct Cell {
   std::string
       identity;  ///< sha256 of workload, operations, arms, measure, backend and validate: what its numbers depend on
   std::string refused;              ///< why it cannot run; empty if it runs
-  std::int64_t bytes_per_rank = 0;  ///< planned peak memory of one rank; 0 if refused
+  std::int64_t bytes_per_rank = 0;        ///< peak memory of one rank with the GEMM providers that take the most; 0 if refused
+  std::int64_t least_bytes_per_rank = 0;  ///< with those that take the least: the run times them and takes the fastest
   double flop = 0;  ///< of all ranks, arms, blocks and calls, bounds that only move data left out; 0 if refused
 };
 

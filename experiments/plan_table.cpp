@@ -25,6 +25,13 @@ std::string bytes_text(double value) {
   return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, units[unit]);
 }
 
+/// What a rank needs: a range, because it depends on the GEMM provider that the run finds fastest.
+std::string memory_text(const Cell& cell) {
+  const auto least = bytes_text(static_cast<double>(cell.least_bytes_per_rank));
+  const auto most = bytes_text(static_cast<double>(cell.bytes_per_rank));
+  return least == most ? most : fmt::format("{} to {}", least, most);
+}
+
 std::string seconds_text(double seconds) {
   if (seconds < 0.001) return "< 1 ms";
   if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1e3);
@@ -105,7 +112,7 @@ Row row(const Cell& cell, double gflops) {
           p.P > 1 ? fmt::format("{:.0f}",
                                 static_cast<double>(p.H) * static_cast<double>(p.P) / static_cast<double>(p.P - 1))
                   : "-",
-          runs ? bytes_text(static_cast<double>(cell.bytes_per_rank)) : "-",
+          runs ? memory_text(cell) : "-",
           runs ? seconds_text(cell.flop / (gflops * 1e9)) : "refused", cell.id};
 }
 

@@ -77,6 +77,7 @@ Json json(const Cell& cell, double gflops) {
   const bool runs = cell.refused.empty();
   out["refused"] = runs ? Json(nullptr) : Json(cell.refused);
   out["bytes_per_rank"] = runs ? Json(cell.bytes_per_rank) : Json(nullptr);
+  out["least_bytes_per_rank"] = runs ? Json(cell.least_bytes_per_rank) : Json(nullptr);
   out["estimated_s"] = runs ? Json(cell.flop / (gflops * 1e9)) : Json(nullptr);
   return out;
 }
