@@ -86,7 +86,7 @@ function(megaup_add_folder layer folder)
   endif()
   file(GLOB cuda CONFIGURE_DEPENDS ${here}/*_cuda.cu)
   if(cuda AND MEGAUP_ENABLE_CUDA)
-    megaup_add_cuda(${target} ${cuda})
+    megaup_add_cuda_files(${target} ${cuda})
   endif()
 endfunction()
 

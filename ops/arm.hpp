@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,6 +23,7 @@ struct Context {
   std::string gemm_provider =
       "auto";  ///< host GEMM provider by name, or auto: chosen by timing in prepare, the same on all ranks
   Regime regime = Regime::sustained;  ///< how a device is timed: planners of kernels choose by it
+  std::chrono::duration<double> patience{20};  ///< of device kernels that wait for a peer
 };
 
 /// Why no arm can run the problem here: it is refused, or has another number of ranks than the communicator. Nothing =
