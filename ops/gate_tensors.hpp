@@ -31,9 +31,6 @@ constexpr core::Bf16 kPoison{0xffff};
 void poison(core::Bf16Matrix matrix);
 /// Poisons every output of the operands (all sets), and the staging of the arm. Ranks: collective.
 void poison_all(PreparedOperation& prepared, Operands& operands);
-/// Waits for the launches that were enqueued on the devices. Throws LaunchFault on all ranks of the group if one of them
-/// did not end as it should. Ranks: collective.
-void settle(PreparedOperation& prepared, comm::Communicator& group);
 /// Poisons, lets the ranks meet, runs, and lets them meet again: afterwards no rank writes to another's tensors. Ranks:
 /// collective.
 void run_poisoned(PreparedOperation& prepared, Operands& operands, comm::Communicator& group);

@@ -19,7 +19,6 @@ enum class Schedule : std::uint8_t { cooperative, ping_pong };
 /// The direction in which consecutive tiles are handed out.
 enum class Raster : std::uint8_t { along_m, along_n };
 
-std::string_view name(Regime value);
 std::string_view name(Schedule value);
 std::string_view name(Raster value);
 
