@@ -39,10 +39,10 @@ struct PullFlags {
   std::uint64_t timeout_ns;                  ///< of each wait
   std::uint32_t pace_ns = 0;  ///< least time between two starts of a mover, to stand for a link; 0: none
 
-  std::uint32_t* epoch() const { return local; }        ///< launches so far, counted on the device
-  std::uint32_t* arrived() const { return local + 1; }  ///< movers that have read everything; 0 between launches
-  std::uint32_t* lost() const { return local + 2; }     ///< 0, or what pull_fault() puts into words
-  std::uint32_t* landed() const { return local + 4; }
+  constexpr std::uint32_t* epoch() const { return local; }        ///< launches so far, counted on the device
+  constexpr std::uint32_t* arrived() const { return local + 1; }  ///< movers that have read everything; 0 between launches
+  constexpr std::uint32_t* lost() const { return local + 2; }     ///< 0, or what pull_fault() puts into words
+  constexpr std::uint32_t* landed() const { return local + 4; }
 };
 
 using PreparePull = std::unique_ptr<PreparedKernel> (*)(const PullGemm&, const PullMap&, const PullMoves&,
