@@ -21,6 +21,8 @@ core::CellRecord first_blocks(const core::CellRecord& cell, std::size_t blocks) 
   kept.order.resize(blocks);
   kept.latency = first(cell.latency, n, static_cast<std::size_t>(cell.observations * cell.ranks), blocks);
   kept.started = first(cell.started, n, 1, blocks);
+  for (const auto& quantity : core::kDeviceQuantities)
+    kept.device.*quantity.values = first(cell.device.*quantity.values, n, static_cast<std::size_t>(cell.ranks), blocks);
   return kept;
 }
 

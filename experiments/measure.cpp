@@ -5,12 +5,14 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 #include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <megaup/experiments/agreement.hpp>
+#include <megaup/experiments/device_timing.hpp>
 #include <megaup/experiments/environment.hpp>
 #include <megaup/experiments/first_blocks.hpp>
 #include <megaup/experiments/plan_memory.hpp>
@@ -51,7 +53,9 @@ class CellRun {
         group_(world.split(world.rank() / static_cast<int>(cell.problem.P))),
         deadline_(world, stop, plan.spec.measure.cell_timeout_s),
         arms_(plan.spec.arms.all()),
-        record_(blank_cell(plan, cell, world.size())) {}
+        record_(blank_cell(plan, cell, timed_ranks(plan, world.size()))) {
+    if (world.device() != nullptr) on_device_.emplace(world, plan.spec.measure, plan.spec.backend.solo);
+  }
 
   core::CellRecord run() {
     try {
@@ -69,15 +73,18 @@ class CellRun {
   }
 
  private:
-  ops::Context context(const Task& task) const { return {*group_, threads_, task.provider}; }
+  ops::Context context(const Task& task) const { return {*group_, threads_, task.provider, plan_.spec.measure.duty}; }
 
   void prepare() {
     const auto placement = world_.placement();
     threads_ = threads_per_rank(placement, hardware_cores());
     record_.extra["threads_per_rank"] = std::int64_t{threads_};
     record_.extra["oversubscribed"] = std::int64_t{placement.oversubscribed};
+    record_.extra["fabric"] = std::string(group_->fabric());
+    if (const auto* device = world_.device())
+      record_.extra["devices"] = fmt::format("{}", fmt::join(world_.all_gather(std::string_view(device->describe())), "; "));
     give_back_freed_memory();
-    if (world_.backend() != "threads" || world_.rank() == 0) memory_.emplace();  // one watch a process
+    if (!on_device_ && (world_.backend() != "threads" || world_.rank() == 0)) memory_.emplace();  // one watch a process
     world_.barrier();  // ranks of one process allocate only after all have looked
     // Before the operands: the candidates of the choice are as large as the operands of an operation.
     for (const auto& name : plan_.spec.operations)
@@ -88,6 +95,8 @@ class CellRun {
       if (name == kSequence) continue;  // it runs the tasks of the others
       Task task{o, ops::find_operation(name), nullptr, providers_[name]};
       for (const auto& arm : arms_) {
+        if (find_arm_(plan_.spec.arms.row(arm), task.operation->kind) == nullptr)
+          agree(world_, core::ErrorKind::cell, fmt::format("there is no {} for {} on device: {}", arm, name, experiments::name(plan_.spec.backend.device)));
         const auto reason = row(arm, task).infeasible(*task.operation, cell_.problem, context(task));
         agree(world_, core::ErrorKind::cell, reason ? core::Reason(fmt::format("{} cannot do {}: {}", arm, name, *reason)) : std::nullopt);
       }
@@ -100,7 +109,9 @@ class CellRun {
   }
 
   /// Every rank and every arm must multiply the same way, or the arms would differ by more than what is compared.
-  std::string shared_provider(const ops::Operation& op) { return ops::choose_gemm_provider(op, cell_.problem, {world_, threads_, "auto"}); }
+  std::string shared_provider(const ops::Operation& op) {
+    return on_device_ ? "cublaslt" : ops::choose_gemm_provider(op, cell_.problem, {world_, threads_, "auto"});
+  }
 
   void store_statistics(const std::string& operation, const ops::InputStatistics& statistics) {
     record_.extra[fmt::format("{}_input_zero_fraction", operation)] = statistics.zero_fraction;
@@ -127,9 +138,9 @@ class CellRun {
         auto prepared = prepare_arm(arms_[a], task);
         for (const auto& [choice, value] : prepared->choices())
           record_.extra[fmt::format("{}_{}_{}", task.operation->name, arms_[a], choice)] = value;
-        store_verdict(task.at, a, ops::check_arm(*prepared, *task.operands, *group_, key));
+        store_verdict(task.at, a, in_step([&] { return ops::check_arm(*prepared, *task.operands, *group_, key); }));
         if (!self_tested_) {
-          const auto unseen = ops::self_test(*prepared, *task.operands, *group_, key);
+          const auto unseen = in_step([&] { return ops::self_test(*prepared, *task.operands, *group_, key); });
           agree(world_, core::ErrorKind::validation,
                 unseen.empty() ? std::nullopt : core::Reason(fmt::format("the check itself is blind to: {}", fmt::join(unseen, ", "))));
           self_tested_ = true;
@@ -138,6 +149,20 @@ class CellRun {
         world_.barrier();
         end_phase();
       }
+  }
+
+  /// A launch of a device that went wrong is known to the ranks of its group; now to all.
+  template <class Check>
+  std::invoke_result_t<const Check&> in_step(const Check& check) {
+    std::optional<std::invoke_result_t<const Check&>> result;
+    core::Reason fault;
+    try {
+      result = check();
+    } catch (const ops::LaunchFault& error) {
+      fault = error.what();
+    }
+    agree(world_, core::ErrorKind::cell, fault);
+    return *result;
   }
 
   void store_verdict(std::size_t o, std::size_t a, const ops::Verdict& verdict) {
@@ -153,7 +178,8 @@ class CellRun {
 
   void measure() {
     std::optional<CacheFlush> flush;
-    if (plan_.spec.measure.cache == Cache::cold) flush.emplace();
+    if (plan_.spec.measure.cache == Cache::cold && !on_device_) flush.emplace();
+    if (on_device_) on_device_->begin();
     Observing how{world_, deadline_, plan_.spec.measure, flush ? &*flush : nullptr, {}, {}};
     store_harness_overhead(how);
     if (const auto& stop = plan_.spec.measure.stop) record_.extra["stop_looks"] = static_cast<std::int64_t>(stopping_.looks(*stop).size());
@@ -166,6 +192,7 @@ class CellRun {
       ++blocks;
     } while (blocks < record_.order.size() && !may_end(blocks));
     gather();
+    if (on_device_) log_.gather(world_, record_);
     record_ = first_blocks(record_, blocks);
     store_peak_memory();
   }
@@ -194,7 +221,8 @@ class CellRun {
         for (auto& part : launch.parts) part.prepared->run();
       });
     if (plan_.spec.validate.mode == ValidateMode::every) check_every_launch(how, o, launches);
-    const auto times = time_blocks(how, runs);
+    const auto times = time(how, runs);
+    if (on_device_) check_launches(launches);
     for (std::size_t i = 0; block && i < arms.size(); ++i) store_block((o * arms_.size() + arms[i]) * record_.order.size() + *block, times[i]);
     world_.barrier();  // no rank destroys what a peer still uses
     end_phase();
@@ -203,6 +231,10 @@ class CellRun {
   /// Once all ranks are through, and before the arm's memory goes: its peak is what the plan announced.
   void end_phase() {
     if (memory_) memory_->look();
+  }
+
+  std::vector<BlockTimes> time(const Observing& how, std::span<const std::function<void()>> runs) {
+    return on_device_ ? on_device_->time_blocks(how, runs) : time_blocks(how, runs);
   }
 
   /// One arm of one operation, ready to run: several parts for the sequence.
@@ -221,11 +253,23 @@ class CellRun {
     for (const auto* operation : parts(record_.operations[o])) {
       auto& task = *std::ranges::find(tasks_, operation, &Task::operation);
       launch.parts.push_back({&task, row(arms_[a], task).bound, prepare_arm(arms_[a], task)});
+      if (on_device_) on_device_->prepared(*launch.parts.back().prepared);
     }
     return launch;
   }
 
+  /// A device reports what went wrong in a block when it has ended.
+  void check_launches(std::vector<Launch>& launches) {
+    core::Reason fault = on_device_->fault();
+    for (auto& launch : launches)
+      for (auto& part : launch.parts)
+        if (auto why = part.prepared->fault(); why && !fault)
+          fault = fmt::format("{}, {}: {}", part.task->operation->name, arms_[launch.arm], *why);
+    agree(world_, core::ErrorKind::cell, fault);
+  }
+
   void store_block(std::size_t at, const BlockTimes& times) {
+    if (on_device_) log_.keep(record_, at, times);
     record_.started[at] = times.started_s;
     std::ranges::copy(times.seconds, mine_.begin() + static_cast<std::ptrdiff_t>(at * static_cast<std::size_t>(record_.observations)));
   }
@@ -242,7 +286,10 @@ class CellRun {
     how.after = [this, key, &launches](std::int64_t number) {
       auto& launch = launches[static_cast<std::size_t>(number) % launches.size()];
       for (auto& [task, bound, prepared] : launch.parts)
-        if (!bound) store_verdict(task->at, launch.arm, ops::check_output(*prepared, *task->operands, *group_, key(number)));
+        if (!bound) store_verdict(task->at, launch.arm, in_step([&] {
+          ops::fetch_outputs(*prepared, *task->operands, *group_);
+          return ops::check_output(*prepared, *task->operands, *group_, key(number));
+        }));
     };
   }
 
@@ -264,7 +311,8 @@ class CellRun {
   void store_harness_overhead(Observing how) {
     how.flush = nullptr;
     const std::function<void()> nothing = [] {};
-    auto empty = time_blocks(how, {&nothing, 1}).front().seconds;
+    auto empty = time(how, {&nothing, 1}).front().seconds;
+    if (empty.empty()) return;  // a rank that is not timed
     std::nth_element(empty.begin(), empty.begin() + static_cast<std::ptrdiff_t>(empty.size() / 2), empty.end());
     record_.extra["harness_overhead_s"] = empty[empty.size() / 2];
   }
@@ -281,6 +329,7 @@ class CellRun {
   void store_peak_memory() {
     record_.extra["announced_rank_bytes"] = cell_.bytes_per_rank;
     record_.extra["planned_rank_bytes"] = planned_bytes(cell_.problem, plan_.spec, providers_);
+    if (on_device_) return;  // these are the device's bytes, and it does not tell what it gave
     const bool unknown = memory_ && !memory_->bytes();
     const auto peaks = world_.all_gather(memory_ && !unknown ? static_cast<double>(*memory_->bytes()) : 0.0);
     if (world_.any(unknown)) return;
@@ -297,6 +346,8 @@ class CellRun {
   Deadline deadline_;
   std::vector<std::string> arms_;
   core::CellRecord record_;
+  std::optional<DeviceTiming> on_device_;
+  DeviceLog log_;
   int threads_ = 1;
   bool self_tested_ = false;
   std::optional<PeakMemory> memory_;
@@ -319,7 +370,9 @@ core::CellRecord blank_cell(const Plan& plan, const Cell& cell, int ranks) {
   record.extra["kv_replication"] = std::int64_t{p.kv_replication};
   record.extra["cadence"] = std::string(name(plan.spec.measure.cadence));
   record.extra["cache"] = std::string(name(plan.spec.measure.cache));
-  record.extra["duty"] = std::string("sustained");
+  record.extra["duty"] = std::string(name(plan.spec.measure.duty));
+  record.extra["device"] = std::string(name(plan.spec.backend.device));
+  record.extra["solo"] = std::int64_t{plan.spec.backend.solo};
   record.extra["validate"] = std::string(name(plan.spec.validate.mode));
   record.extra["warmup"] = plan.spec.measure.warmup;
   record.extra["schedule"] = std::string(name(plan.spec.measure.schedule));
@@ -337,6 +390,8 @@ core::CellRecord blank_cell(const Plan& plan, const Cell& cell, int ranks) {
   for (auto* errors : {&record.error_frobenius, &record.error_max, &record.error_bound}) errors->assign(pairs, kNotTaken);
   return record;
 }
+
+int timed_ranks(const Plan& plan, int ranks) { return plan.spec.backend.solo ? 1 : ranks; }
 
 core::CellRecord measure_cell(const Plan& plan, const Cell& cell, comm::Communicator& world, const ops::ArmLookup& find_arm,
                               const Stopping& stopping, const std::atomic<bool>& stop) {

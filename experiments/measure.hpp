@@ -13,6 +13,9 @@ namespace megaup::experiments {
 /// A record of the cell with no time in it (every latency NaN): what refused, failed and unfinished cells are stored as.
 core::CellRecord blank_cell(const Plan& plan, const Cell& cell, int ranks);
 
+/// Of so many ranks, those whose times are stored: rank 0 alone in solo timing, else all. The length of the latency's rank axis.
+int timed_ranks(const Plan& plan, int ranks);
+
 /// Measures one cell on all ranks of `world`, in groups of cp consecutive ranks that work at the same time (the latency's rank axis is the
 /// world). Order: prepare inputs, choose the GEMM provider, check every arm against the oracle, then the blocks.
 /// Collective. Returns the whole record on every rank. A cell that fails in a way that all ranks agree on (an arm that cannot run, a result

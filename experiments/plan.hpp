@@ -36,6 +36,7 @@ struct PlanOptions {
   std::int64_t world = 0;             ///< processes of the launcher; 0: not known, ranks are made as needed
   std::int64_t cell_limit = 100'000;  ///< more cells than this are refused before they are expanded
   std::string_view version;           ///< of the program; part of the plan's hash
+  std::int64_t device_bytes = 0;      ///< memory of the smallest device that ranks get; 0: not known
 };
 
 struct Plan {

@@ -96,12 +96,13 @@ std::string workload_text(const Cell& cell, const CellValues& values) {
 std::string settings_text(const Spec& spec) {
   const Measure& m = spec.measure;
   return fmt::format(
-      "operations {}\narms {}\nwarmup {}\nobservations {}\npairs {}\nburn_in {}\nschedule {}\nstop {}\ncadence {}\nduty sustained\ncache {}\ndevice "
-      "host\n"
-      "communicator {}\nexchange auto\nvalidate {}\nseed {}\n",
+      "operations {}\narms {}\nwarmup {}\nobservations {}\npairs {}\nburn_in {}\nschedule {}\nstop {}\ncadence {}\nduty {}\ncache {}\ndevice "
+      "{}\n"
+      "communicator {}\nexchange {}\nshare_device {}\nsolo {}\nvalidate {}\nseed {}\n",
       fmt::join(spec.operations, " "), fmt::join(spec.arms.all(), " "), m.warmup, m.observations, m.most_pairs(), m.burn_in, name(m.schedule),
       m.stop ? fmt::format("{}", m.stop->half_width_s) : "never",
-      name(m.cadence), name(m.cache), name(spec.backend.communicator), name(spec.validate.mode), spec.validate.seed);
+      name(m.cadence), name(m.duty), name(m.cache), name(spec.backend.device), name(spec.backend.communicator),
+      name(spec.backend.exchange), spec.backend.share_device, spec.backend.solo, name(spec.validate.mode), spec.validate.seed);
 }
 
 bool has_value(const Axis& axis, const CellValues& values, const Cell& cell) {

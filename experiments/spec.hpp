@@ -10,7 +10,9 @@
 #include <variant>
 #include <vector>
 
+#include <megaup/comm/exchange.hpp>
 #include <megaup/core/problem.hpp>
+#include <megaup/ops/regime.hpp>
 
 /// An experiment as its YAML file states it, read and typed but not yet expanded into cells. docs/specs.md is the user's view of it.
 namespace megaup::experiments {
@@ -84,12 +86,14 @@ enum class Cadence : std::uint8_t { barrier, back_to_back };
 enum class Cache : std::uint8_t { warm, cold };
 /// blocked: all observations of an arm, then those of the next one. interleaved: one observation of each arm in turn.
 enum class Schedule : std::uint8_t { blocked, interleaved };
+enum class DeviceKind : std::uint8_t { host, cuda };
 enum class CommunicatorChoice : std::uint8_t { automatic, self, threads, mpi };
 enum class ValidateMode : std::uint8_t { before, every };
 
 std::string_view name(Cadence value);
 std::string_view name(Cache value);
 std::string_view name(Schedule value);
+std::string_view name(DeviceKind value);
 std::string_view name(CommunicatorChoice value);
 std::string_view name(ValidateMode value);
 
@@ -108,6 +112,7 @@ struct Measure {
   std::optional<Stop> stop;
   Cadence cadence = Cadence::barrier;
   Cache cache = Cache::warm;
+  ops::Regime duty = ops::Regime::sustained;  ///< spaced: devices rest before each observation
   double cell_timeout_s = 120;
 
   /// Pairs that are kept, at most.
@@ -115,7 +120,12 @@ struct Measure {
 };
 
 struct Backend {
+  DeviceKind device = DeviceKind::host;
   CommunicatorChoice communicator = CommunicatorChoice::automatic;
+  comm::Transport exchange = comm::Transport::automatic;  ///< of the arms that leave it open
+  bool share_device = false;                              ///< all ranks on the first device, each on a part of it
+  /// Rank 0 alone is timed, on the whole device, as if all that its peers send had come. Implies share_device.
+  bool solo = false;
 };
 
 struct Validate {
@@ -143,6 +153,8 @@ struct KnownNames {
   std::span<const std::string_view> operations;
   std::span<const std::string_view> arms;    ///< ways to do a whole operation
   std::span<const std::string_view> bounds;  ///< parts of it: what `bounds: true` adds
+  std::span<const std::string_view> cuda_arms, cuda_bounds;  ///< the same with device: cuda
+  std::string_view no_cuda_arms = "this program was built without CUDA";  ///< why cuda_arms is empty, if it is
 };
 
 /// Reads a spec. `file` is what messages call it. Throws core::Error{usage} whose text lists every error as file:line:column with the

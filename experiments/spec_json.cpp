@@ -46,7 +46,7 @@ Json json(const Measure& m) {
           {"observations", m.observations},
           {"pairs", m.pairs},
           {"cadence", name(m.cadence)},
-          {"duty", "sustained"},
+          {"duty", name(m.duty)},
           {"cache", name(m.cache)},
           {"cell_timeout_s", m.cell_timeout_s},
           {"burn_in", m.burn_in},
@@ -97,10 +97,11 @@ std::string resolved_json(const Spec& spec) {
   out["operations"] = spec.operations;
   out["arms"] = {{"baseline", spec.arms.baselines}, {"candidate", spec.arms.candidate}, {"control", spec.arms.control}, {"bounds", spec.arms.bounds}};
   out["measure"] = json(spec.measure);
-  out["backend"] = {{"device", "host"},
+  out["backend"] = {{"device", name(spec.backend.device)},
                     {"communicator", name(spec.backend.communicator)},
-                    {"exchange", "auto"},
-                    {"share_device", false}};
+                    {"exchange", name(spec.backend.exchange)},
+                    {"share_device", spec.backend.share_device},
+                    {"solo", spec.backend.solo}};
   out["validate"] = {{"mode", name(spec.validate.mode)}, {"seed", spec.validate.seed}};
   return out.dump();
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct Observing {
 struct BlockTimes {
   double started_s = 0;          ///< seconds since the epoch, before the first timed launch
   std::vector<double> seconds;   ///< one latency an observation, on this rank's clock
+  std::optional<core::DeviceState> state;  ///< of this rank's device, in the middle of the block
 };
 
 /// Runs a block of each launch, which take turns: one observation of each before the next of any. Result [launch]. With cadence barrier all

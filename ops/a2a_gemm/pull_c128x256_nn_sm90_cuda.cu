@@ -1,0 +1,8 @@
+#include <megaup/ops/a2a_gemm/pull_kernel_cuda.cuh>
+
+namespace megaup::ops {
+
+extern const CompiledPull pull_c128x256_nn;
+const CompiledPull pull_c128x256_nn = device::compiled_pull<device::PullConfig<Schedule::cooperative, 256, false>>("c128x256");
+
+}  // namespace megaup::ops

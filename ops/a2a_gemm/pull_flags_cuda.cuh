@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+
+#include <megaup/ops/a2a_gemm/pull_work_cuda.cuh>
+#include <megaup/ops/gemm_a2a/end_barrier_cuda.cuh>
+
+/// Flags of the pull. All count epochs, or quanta over all epochs, and wrap around: only differences count.
+namespace megaup::ops::device {
+
+/// Second byte of PullFlags::lost, as pull_fault() reads it.
+enum PullWait : std::uint32_t { kWaitReady = 0, kWaitLanded = 1, kWaitRead = 2, kWaitSums = 3 };
+
+__device__ inline bool reached(std::uint32_t seen, std::uint32_t target) {
+  return static_cast<std::int32_t>(seen - target) >= 0;
+}
+__device__ inline std::uint32_t load_acquire_system(const std::uint32_t* word) {
+  std::uint32_t seen;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
+  return seen;
+}
+__device__ inline std::uint32_t load_acquire_device(const std::uint32_t* word) {
+  std::uint32_t seen;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
+  return seen;
+}
+__device__ inline void store_relaxed_system(std::uint32_t* word, std::uint32_t value) {
+  asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+}
+__device__ inline std::uint32_t load_relaxed_device(const std::uint32_t* word) {
+  std::uint32_t seen;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
+  return seen;
+}
+/// Orders plain accesses to global memory with those of the bulk engine.
+__device__ inline void fence_bulk_engine() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
+
+/// Waits until a peer's word has reached `epoch`, for at most the timeout; then says which one did not.
+__device__ inline void wait_for_word(const PullFlags& flags, const std::uint32_t* word, std::uint32_t epoch,
+                                     std::uint32_t rank, PullWait what) {
+  std::uint64_t deadline = 0;
+  while (!reached(load_acquire_system(word), epoch)) {
+    const std::uint64_t now = nanoseconds();  // slow to read: only a wait that really waits looks at it
+    if (deadline == 0) deadline = now + flags.timeout_ns;
+    if (now > deadline) {
+      *flags.lost() = (what << 8) + rank + 1;
+      return;
+    }
+  }
+}
+
+/// The two helper warps and the loading warp meet once, before anything is counted.
+__device__ inline void meet_helpers() { asm volatile("bar.sync 15, 96;" ::: "memory"); }
+
+/// The poller: announces to the loading thread, shard by shard, what of its coming tiles has landed. The flag, the
+/// fence and the wait are here and not in the loading thread because there they hold up its next load (3 to 5 % of the
+/// GEMM). Lane k watches shard k of a tile.
+template <class Scheduler>
+__device__ inline void poll(const PullWork& work, const typename Scheduler::Params& schedule, PullShared& shared) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const std::uint32_t epoch = load_relaxed_device(work.flags.epoch()) + 1;
+  if (lane == 0) shared.steps = 0;
+  __syncwarp();
+  meet_helpers();
+  const auto steps_address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&shared.steps));
+  const auto publish = [&](std::uint32_t steps) {
+    if (lane == 0) asm volatile("st.release.cta.shared.u32 [%0], %1;" ::"r"(steps_address), "r"(steps) : "memory");
+  };
+
+  const bool watching = lane >= 1 && lane < work.shards;
+  const int peer = work.rank + lane < work.ranks ? work.rank + lane : work.rank + lane - work.ranks;
+  const int column = lane < work.ranks ? peer : work.ranks;
+  const std::uint32_t target = epoch * (lane < work.ranks ? work.shard_quanta : work.sums_quanta);
+  const std::uint32_t* landed = work.flags.landed() + column;
+  std::uint32_t steps = 0;
+  int last_block = -1;
+  Scheduler scheduler(schedule);
+  for (auto tile = scheduler.get_current_work(); tile.is_valid();
+       scheduler.advance_to_next_work(), tile = scheduler.get_current_work(), steps += work.shards) {
+    const int row_tile = static_cast<int>(tile.M_idx);
+    if (row_tile >= work.row_tiles) continue;  // only rounds the grid up
+    const int block = row_tile >> work.block_shift;
+    int here = block == last_block ? work.shards : 1;
+    last_block = block;
+    if (here > 1) publish(steps + here);
+    std::uint64_t deadline = 0;
+    while (here < work.shards) {
+      const bool missing =
+          watching && !reached(load_acquire_device(landed + std::int64_t{block} * (work.ranks + 1)), target);
+      const unsigned lanes = __ballot_sync(0xffffffffu, missing);
+      const int upto = lanes == 0 ? work.shards : __ffs(static_cast<int>(lanes)) - 1;
+      if (upto > here) {
+        fence_bulk_engine();  // what was acquired comes before the loads of the bulk engine
+        __syncwarp();
+        here = upto;
+        publish(steps + here);
+        continue;
+      }
+      const std::uint64_t now = nanoseconds();
+      if (deadline == 0) deadline = now + work.flags.timeout_ns;
+      if (now > deadline) {
+        if (lane == upto)
+          *work.flags.lost() = lane < work.ranks ? (kWaitLanded << 8) + peer + 1 : (kWaitSums << 8);
+        here = work.shards;
+        publish(steps + here);
+      }
+    }
+  }
+}
+
+}  // namespace megaup::ops::device

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <megaup/ops/a2a_gemm/pull_mainloop_cuda.cuh>
+#include <megaup/ops/a2a_gemm/pull_mover_cuda.cuh>
+#include <megaup/ops/gemm_a2a/push_kernel_cuda.cuh>
+
+/// The kernels themselves: the library's schedule and epilogue around PullMainloop, and two helper warps.
+namespace megaup::ops::device {
+
+/// What a kernel is; a template argument of everything below, so that no two kernels share a name.
+template <Schedule schedule_, int tile_n_, bool weight_transposed_>
+struct PullConfig {
+  static constexpr bool kPingPong = schedule_ == Schedule::ping_pong;
+  static constexpr bool kWeightTransposed = weight_transposed_;
+  using Tile = cute::Shape<cute::Int<kPullTileRows>, cute::Int<tile_n_>, cute::Int<kPullTileK>>;
+  using Cluster = cute::Shape<cute::_2, cute::_1, cute::_1>;  // two blocks share their loads of the weight
+  // Narrow boxes: they leave shared memory for the mover.
+  using Box = cute::Shape<cute::Int<kPingPong ? 64 : 128>, cute::_32>;
+  using MainloopSchedule = std::conditional_t<kPingPong, cutlass::gemm::KernelTmaWarpSpecializedPingpong,
+                                              cutlass::gemm::KernelTmaWarpSpecializedCooperative>;
+  using EpilogueSchedule = std::conditional_t<kPingPong, cutlass::epilogue::TmaWarpSpecialized,
+                                              cutlass::epilogue::TmaWarpSpecializedCooperative>;
+  using LayoutB = std::conditional_t<weight_transposed_, cutlass::layout::ColumnMajor, cutlass::layout::RowMajor>;
+
+  using Epilogue = typename cutlass::epilogue::collective::CollectiveBuilder<
+      cutlass::arch::Sm90, cutlass::arch::OpClassTensorOp, Tile, Cluster, Box, float, float, void,
+      cutlass::layout::RowMajor, 8, Element, cutlass::layout::RowMajor, 8, EpilogueSchedule>::CollectiveOp;
+  template <int beside>
+  using Builder = typename cutlass::gemm::collective::CollectiveBuilder<
+      cutlass::arch::Sm90, cutlass::arch::OpClassTensorOp, Element, cutlass::layout::RowMajor, 8, Element, LayoutB, 8,
+      float, Tile, Cluster,
+      cutlass::gemm::collective::StageCountAutoCarveout<static_cast<int>(sizeof(typename Epilogue::SharedStorage)) +
+                                                        beside>,
+      MainloopSchedule>::CollectiveOp;
+  using PlainMainloop = Builder<0>;
+  using Mainloop = PullMainloop<Builder<static_cast<int>(sizeof(PullShared))>>;
+};
+
+template <class Config, class Mainloop>
+using PullUniversal =
+    cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, Mainloop, typename Config::Epilogue>;
+
+/// Warps of the loading warpgroup that the library leaves idle: without a C to read and with its static scheduler. They
+/// come out of the kernel at once.
+constexpr std::uint32_t kPollerWarp = 1, kMoverWarp = 2;
+
+template <class Kernel>
+struct PullTail {
+  typename Kernel::TileSchedulerParams schedule;
+  PullWork work;
+
+  CUTLASS_DEVICE void operator()() const {
+    const std::uint32_t warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
+    if (warp != kPollerWarp && warp != kMoverWarp) return;
+    extern __shared__ __align__(1024) char memory[];  // the kernel's own
+    PullShared& shared = reinterpret_cast<typename Kernel::SharedStorage*>(memory)->tensors.mainloop.pull;
+    if (warp == kPollerWarp)
+      poll<typename Kernel::TileScheduler>(work, schedule, shared);
+    else
+      move(work, shared);
+  }
+};
+
+/// The kernel's parameters, with A [M, K] without gaps at `a`.
+template <class Config, class Kernel>
+typename Kernel::Params pull_params(const PullGemm& gemm, const void* a) {
+  using Scheduler = typename Kernel::TileSchedulerArguments;
+  typename Kernel::Arguments arguments{};
+  arguments.mode = cutlass::gemm::GemmUniversalMode::kGemm;
+  arguments.problem_shape = {static_cast<int>(gemm.shape.m), static_cast<int>(gemm.shape.n),
+                             static_cast<int>(gemm.shape.k), 1};
+  arguments.mainloop.ptr_A = static_cast<const Element*>(a);
+  arguments.mainloop.dA = packed<typename Kernel::StrideA>(gemm.shape.k);
+  arguments.mainloop.ptr_B = static_cast<const Element*>(gemm.weight);
+  arguments.mainloop.dB = packed<typename Kernel::StrideB>(gemm.weight_ld);
+  arguments.epilogue.thread.alpha = 1.0f;
+  arguments.epilogue.thread.beta = 0.0f;
+  arguments.epilogue.ptr_D = static_cast<Element*>(gemm.c);
+  arguments.epilogue.dD = packed<typename Kernel::StrideD>(gemm.c_ld);
+  arguments.hw_info.sm_count = gemm.sms;
+  arguments.scheduler.max_swizzle_size = gemm.swizzle;
+  using Order = std::remove_reference_t<decltype(Scheduler{}.raster_order)>;
+  arguments.scheduler.raster_order = Order::AlongN;
+  if (!Kernel::can_implement(arguments))
+    throw core::Error(core::ErrorKind::environment, "the GEMM library refuses this shape or alignment");
+  return Kernel::to_underlying_arguments(arguments, nullptr);
+}
+
+template <class Config>
+std::unique_ptr<PreparedKernel> prepare_pull_plain(const PullGemm& gemm, const void* a) {
+  using K = PullUniversal<Config, typename Config::PlainMainloop>;
+  return std::make_unique<Launch<K, NoTail<K>>>(pull_params<Config, K>(gemm, a), NoTail<K>{});
+}
+
+template <class Config>
+std::unique_ptr<PreparedKernel> prepare_pull(const PullGemm& gemm, const PullMap& map, const PullMoves& moves,
+                                             const PullHeads& heads, const PullFlags& flags) {
+  using K = PullUniversal<Config, typename Config::Mainloop>;
+  using Mainloop = typename Config::Mainloop;
+  const PullWork work = pull_work(map, moves, heads, flags);
+  // A's own tensor map is never loaded through; it still needs an address.
+  auto params = pull_params<Config, K>(gemm, heads.base[map.rank * kPullKinds]);
+  PullRoutes& routes = params.mainloop.routes;
+  routes.map = map;
+  routes.run_tiles = cutlass::FastDivmod(map.run_tiles);
+  for (int kind = 0; kind < kPullKinds; ++kind) {
+    if (map.tiles[static_cast<std::size_t>(kind)] == 0) continue;
+    routes.sources[kind] = Mainloop::encode(heads.base[map.rank * kPullKinds + kind], heads.rows, heads.widths[kind], 1);
+    routes.sources[PullRoutes::kStaged + kind] =
+        Mainloop::encode(work.staging[kind], map.rows, heads.widths[kind], map.ranks);
+  }
+  if (map.sums > 0)
+    routes.sources[PullRoutes::kSums] =
+        Mainloop::encode(work.staging[kPullKinds], map.rows, map.head_tiles * kPullTileK, map.sums);
+  const dim3 grid = K::get_grid_shape(params);
+  if (std::uint64_t{grid.x} * grid.y * grid.z > params.scheduler.blocks_per_problem_)
+    throw core::Error(core::ErrorKind::environment, "a block of a pull kernel would have no tile");
+  return std::make_unique<Launch<K, PullTail<K>>>(params, PullTail<K>{params.scheduler, work});
+}
+
+template <class Config>
+constexpr CompiledPull compiled_pull(std::string_view name) {
+  return {name, Config::kWeightTransposed, &prepare_pull<Config>, &prepare_pull_plain<Config>};
+}
+
+}  // namespace megaup::ops::device

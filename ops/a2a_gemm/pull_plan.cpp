@@ -1,0 +1,138 @@
+#include <megaup/ops/a2a_gemm/pull_plan.hpp>
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include <megaup/ops/a2a_gemm/pull_map.hpp>
+
+namespace megaup::ops {
+
+namespace {
+
+constexpr std::int64_t kClusterBlocks = 2;
+/// Bulk tensor loads start rows at multiples of 16 bytes.
+constexpr std::int64_t kAlignment = 8;
+
+// BF16 rates of an H200 on random data in TFLOP/s, at its power cap and below it, and the time that a launch takes
+// beside its tiles. Measured; only the order of the candidates depends on them.
+constexpr double kSustainedTeraflops = 670;
+constexpr double kSpacedTeraflops = 800;
+constexpr double kFixedMicroseconds = 8;
+
+constexpr PullKernel kKernels[] = {
+    {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 0.99, 0.97},
+    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.02, 0.955},
+    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.01, 0.93},
+};
+
+/// Bytes of a unit. Small ones where tiles wait for the first rows, large ones after, because every unit costs the GEMM
+/// a little.
+constexpr std::int64_t kFirstUnit = 8192, kUnit = 32768;
+
+std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
+
+/// The swizzle that the tile scheduler really uses: it falls back to a smaller one on narrow grids.
+int effective_swizzle(int asked, std::int64_t tiles_m, std::int64_t tiles_n) {
+  const std::int64_t narrow = std::min(tiles_m, tiles_n);
+  if (asked >= 4 && narrow >= 3) return 4;
+  if (asked >= 2 && narrow >= 2) return 2;
+  return 1;
+}
+
+/// Rows that one wave of tiles touches, handed out along N, `swizzle` clusters of rows together.
+std::int64_t wave_rows(const PullKernel& kernel, int swizzle, std::int64_t tiles_n, std::int64_t sms) {
+  const std::int64_t band = swizzle * kernel.cluster_m * kernel.tile_m;
+  const std::int64_t tiles_of_band = swizzle * kernel.cluster_m * tiles_n;
+  return rounded_up(sms, tiles_of_band) / tiles_of_band * band;
+}
+
+/// Time lost to reads that a better order would have found in the cache, as a factor: wide matrices want more rows
+/// together, but then a wave waits for more rows.
+double locality_loss(Regime regime, int swizzle, std::int64_t tiles_n) {
+  constexpr double kWide[] = {0.02, 0.01, 0}, kNarrow[] = {0.002, 0, 0.004};  // swizzle 1, 2, 4
+  const int step = std::countr_zero(static_cast<unsigned>(swizzle));
+  const double loss = tiles_n >= 32 ? kWide[step] : kNarrow[step];
+  return 1 + (regime == Regime::spaced ? loss : loss / 4);
+}
+
+PullCandidate costed(const PullKernel& kernel, int swizzle, std::int64_t run_rows, const PullPlan& plan) {
+  const std::int64_t tiles_m = rounded_up(rounded_up(plan.shape.m, kernel.tile_m) / kernel.tile_m, kernel.cluster_m);
+  const std::int64_t tiles_n = rounded_up(rounded_up(plan.shape.n, kernel.tile_n) / kernel.tile_n, kernel.cluster_n);
+  PullCandidate candidate{.kernel = &kernel, .swizzle = effective_swizzle(swizzle, tiles_m, tiles_n)};
+  candidate.tiles = rounded_up(tiles_m, candidate.swizzle * kernel.cluster_m) *
+                    rounded_up(tiles_n, candidate.swizzle * kernel.cluster_n);
+  candidate.waves = static_cast<double>(candidate.tiles) / static_cast<double>(plan.sms);
+  candidate.moves.block_rows = run_rows % (2 * kPullTileRows) == 0 ? 2 * kPullTileRows : kPullTileRows;
+  candidate.moves.group_rows =
+      rounded_up(wave_rows(kernel, candidate.swizzle, tiles_n, plan.sms), candidate.moves.block_rows);
+  candidate.moves.first_unit = kFirstUnit;
+  candidate.moves.unit = std::min(kUnit, candidate.moves.block_rows * kPullTileK * core::kElementBytes);
+  const double tile_flop = 2.0 * static_cast<double>(kernel.tile_m * kernel.tile_n) * static_cast<double>(plan.shape.k);
+  // At the power cap idle SMs of the last wave give their power to the others; below it they are simply idle.
+  const bool sustained = plan.regime == Regime::sustained;
+  const double waves = sustained ? std::max(candidate.waves, 1.0)
+                                 : static_cast<double>(rounded_up(candidate.tiles, plan.sms) / plan.sms);
+  const double teraflops =
+      sustained ? kSustainedTeraflops * kernel.sustained : kSpacedTeraflops * kernel.spaced;
+  candidate.microseconds = kFixedMicroseconds + waves * static_cast<double>(plan.sms) * tile_flop / (teraflops * 1e6) *
+                                                    locality_loss(plan.regime, candidate.swizzle, tiles_n);
+  return candidate;
+}
+
+core::Reason unsound(const GemmShape& shape, std::int64_t run_rows, std::int64_t sms) {
+  if (shape.m <= 0 || shape.n <= 0 || shape.k <= 0)
+    return fmt::format("GEMM {} x {} x {}: every size must be positive", shape.m, shape.n, shape.k);
+  if (sms < kClusterBlocks) return fmt::format("{} SMs: a cluster needs {}", sms, kClusterBlocks);
+  if (shape.k % kPullTileK != 0)
+    return fmt::format("k = {} is not a multiple of the K tile's {} columns", shape.k, kPullTileK);
+  if (shape.n % kAlignment != 0)
+    return fmt::format("rows of n = {} elements do not start at 16-byte addresses", shape.n);
+  if (run_rows <= 0 || run_rows % kPullTileRows != 0 || shape.m % run_rows != 0)
+    return fmt::format("{} rows in runs of {}: not whole runs of whole tiles of {} rows", shape.m, run_rows,
+                       kPullTileRows);
+  return {};
+}
+
+}  // namespace
+
+std::span<const PullKernel> pull_kernels() { return kKernels; }
+
+const PullCandidate& PullPlan::chosen() const {
+  return *std::ranges::find_if(candidates, [](const PullCandidate& candidate) { return !candidate.rejected; });
+}
+
+PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, Regime regime, std::int64_t sms) {
+  PullPlan plan{.shape = shape, .regime = regime, .sms = sms};
+  plan.refused = unsound(shape, run_rows, sms);
+  if (plan.refused) return plan;
+  for (const PullKernel& kernel : kKernels)
+    for (const int swizzle : {4, 2, 1}) {
+      const PullCandidate candidate = costed(kernel, swizzle, run_rows, plan);
+      if (candidate.swizzle == swizzle) plan.candidates.push_back(candidate);
+    }
+  const PullCandidate* best = &*std::ranges::min_element(plan.candidates, {}, &PullCandidate::microseconds);
+  for (PullCandidate& candidate : plan.candidates) {
+    if (&candidate == best) continue;
+    const double excess = candidate.microseconds - best->microseconds;
+    candidate.rejected = excess > 0 ? fmt::format("{:.1f} us slower", excess) : "as fast, but a later row of the table";
+  }
+  return plan;
+}
+
+std::string text(const PullPlan& plan) {
+  std::string out = fmt::format("pull {} x {} x {} {} on {} SMs, {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
+                                plan.shape.weight_transposed ? "TN" : "NN", plan.sms, name(plan.regime));
+  for (const PullCandidate& candidate : plan.candidates)
+    out += fmt::format(
+        "  {:<10} swizzle {} groups of {:>5} rows, flags of {} rows, units {} then {} bytes {:>6} tiles {:>7.2f} waves "
+        "{:>9.1f} us  {}\n",
+        candidate.kernel->name, candidate.swizzle, candidate.moves.group_rows, candidate.moves.block_rows,
+        candidate.moves.first_unit, candidate.moves.unit, candidate.tiles, candidate.waves, candidate.microseconds,
+        candidate.rejected ? *candidate.rejected : "CHOSEN");
+  if (plan.refused) out += fmt::format("  refused: {}\n", *plan.refused);
+  return out;
+}
+
+}  // namespace megaup::ops

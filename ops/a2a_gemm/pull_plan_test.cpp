@@ -1,0 +1,85 @@
+#include <megaup/ops/a2a_gemm/pull_plan.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace megaup::ops;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr std::int64_t kSms = 132;  // of an H200
+
+GemmShape shape(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return {.m = m, .n = n, .k = k, .weight_transposed = true};
+}
+
+}  // namespace
+
+TEST_CASE("a pull plan has one choice, and a reason for every other candidate") {
+  for (const Regime regime : {Regime::sustained, Regime::spaced})
+    for (const auto& gemm : {shape(8192, 4096, 4096), shape(32768, 4096, 6144), shape(2048, 5120, 8192),
+                             shape(8192, 16384, 18432), shape(128, 128, 64)}) {
+      const PullPlan plan = plan_pull(gemm, gemm.m, regime, kSms);
+      REQUIRE_FALSE(plan.refused);
+      CHECK(std::ranges::count_if(plan.candidates, [](const auto& candidate) { return !candidate.rejected; }) == 1);
+      for (const PullCandidate& candidate : plan.candidates) {
+        CHECK(candidate.microseconds >= plan.chosen().microseconds);
+        if (candidate.rejected) CHECK_FALSE(candidate.rejected->empty());
+      }
+    }
+}
+
+TEST_CASE("the moves of a pull fit its rows, its flags and its units") {
+  for (const std::int64_t run : {128, 256, 384, 512, 1024, 8192})
+    for (const std::int64_t n : {512, 4096, 5120, 16384})
+      for (const PullCandidate& candidate : plan_pull(shape(run * 3, n, 4096), run, Regime::spaced, kSms).candidates) {
+        const PullMoves& moves = candidate.moves;
+        CHECK(run % moves.block_rows == 0);
+        CHECK(moves.group_rows % moves.block_rows == 0);
+        for (const std::int64_t unit : {moves.first_unit, moves.unit}) {
+          CHECK(unit % 2048 == 0);
+          CHECK(moves.block_rows * 128 % unit == 0);  // a unit lies in one tensor: 64 columns of a block are 128 bytes a row
+        }
+      }
+}
+
+TEST_CASE("a group of a pull holds the rows that a wave of tiles touches") {
+  const auto group = [](std::int64_t n, std::string_view kernel, int swizzle) {
+    const PullPlan plan = plan_pull(shape(8192, n, 4096), 8192, Regime::spaced, kSms);
+    return std::ranges::find_if(plan.candidates,
+                                [&](const auto& candidate) {
+                                  return candidate.kernel->name == kernel && candidate.swizzle == swizzle;
+                                })
+        ->moves.group_rows;
+  };
+  CHECK(group(4096, "c128x256", 1) == 5 * 256);  // 132 tiles are 4.1 bands of 2 x 16 tiles
+  CHECK(group(4096, "c128x256", 2) == 3 * 512);
+  CHECK(group(16384, "c128x256", 1) == 2 * 256);
+  CHECK(group(16384, "c128x256", 4) == 1024);
+}
+
+TEST_CASE("shapes that no pull kernel can run are refused with their numbers") {
+  const auto reason = [](const GemmShape& gemm, std::int64_t run, std::int64_t sms) {
+    return plan_pull(gemm, run, Regime::sustained, sms).refused.value_or("");
+  };
+  CHECK_THAT(reason(shape(0, 128, 64), 128, kSms), ContainsSubstring("0 x 128 x 64"));
+  CHECK_THAT(reason(shape(8192, 4096, 4100), 128, kSms), ContainsSubstring("4100"));
+  CHECK_THAT(reason(shape(8192, 4100, 4096), 128, kSms), ContainsSubstring("n = 4100"));
+  CHECK_THAT(reason(shape(8192, 4096, 4096), 192, kSms), ContainsSubstring("runs of 192"));
+  CHECK_THAT(reason(shape(640, 4096, 4096), 256, kSms), ContainsSubstring("640 rows in runs of 256"));
+  CHECK_THAT(reason(shape(8192, 4096, 4096), 8192, 1), ContainsSubstring("1 SMs"));
+}
+
+TEST_CASE("a pull plan prints every candidate and marks its choice") {
+  const PullPlan plan = plan_pull(shape(8192, 4096, 4096), 8192, Regime::sustained, kSms);
+  const std::string out = text(plan);
+  CHECK(std::ranges::count(out, '\n') == static_cast<std::ptrdiff_t>(plan.candidates.size()) + 1);
+  CHECK_THAT(out, ContainsSubstring("8192 x 4096 x 4096 TN on 132 SMs, sustained"));
+  CHECK_THAT(out, ContainsSubstring("groups of"));
+  CHECK_THAT(out, ContainsSubstring("CHOSEN"));
+  CHECK_THAT(out, ContainsSubstring("us slower"));
+}

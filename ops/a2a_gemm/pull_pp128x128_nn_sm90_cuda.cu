@@ -1,0 +1,8 @@
+#include <megaup/ops/a2a_gemm/pull_kernel_cuda.cuh>
+
+namespace megaup::ops {
+
+extern const CompiledPull pull_pp128x128_nn;
+const CompiledPull pull_pp128x128_nn = device::compiled_pull<device::PullConfig<Schedule::ping_pong, 128, false>>("pp128x128");
+
+}  // namespace megaup::ops

@@ -1,0 +1,8 @@
+#include <megaup/ops/a2a_gemm/pull_kernel_cuda.cuh>
+
+namespace megaup::ops {
+
+extern const CompiledPull pull_pp128x192_tn;
+const CompiledPull pull_pp128x192_tn = device::compiled_pull<device::PullConfig<Schedule::ping_pong, 192, true>>("pp128x192");
+
+}  // namespace megaup::ops

@@ -1,0 +1,265 @@
+/// Times the pull kernels beside cuBLASLt, on one device with all peers' heads on it (emulated), rank 0 of P.
+///   megaup_cuda_pull_benchmark [all] [tune] [MODEL...] [M...]
+/// all: P = 2, 4, 8 (else 8); tune: every kernel, swizzle and several ways to move; models: all of the table below if
+/// none is named; M: 8192 if none is given. Arms are interleaved in one stream, each between two events, with no host
+/// synchronisation inside a batch. Shares are medians over the rounds of t(cuBLASLt) / t(arm) of the same round. The
+/// peers have always arrived; what rank 0 does itself is inside the time. "paced": all movers together start no more
+/// than 400 GB/s, to stand for a link.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <megaup/ops/cublaslt_cuda.cuh>
+#include <pull_case_cuda.cuh>
+
+namespace megaup::pull_tests {
+
+namespace {
+
+constexpr double kLinkBytesPerSecond = 400e9;
+
+struct Arm {
+  std::string name;
+  std::shared_ptr<ops::PreparedKernel> kernel;
+  std::vector<double> ms = {};
+};
+
+double quantile(std::vector<double> values, double q) {
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+__global__ void idle(std::uint64_t ns) {
+  const std::uint64_t end = ops::device::nanoseconds() + ns;
+  while (ops::device::nanoseconds() < end) __nanosleep(1000);
+}
+
+class Timer {
+ public:
+  Timer() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream"); }
+
+  /// Runs every arm once a round, starting with another one each time. gap_ms: idle time before each run.
+  void batch(std::vector<Arm>& arms, int rounds, double gap_ms) {
+    std::vector<cudaEvent_t> events(arms.size() * static_cast<std::size_t>(rounds) * 2);
+    for (auto& event : events) check(cudaEventCreate(&event), "event");
+    std::size_t next = 0;
+    for (int round = 0; round < rounds; ++round)
+      for (std::size_t i = 0; i < arms.size(); ++i) {
+        const Arm& arm = arms[(i + static_cast<std::size_t>(round)) % arms.size()];
+        if (gap_ms > 0) idle<<<1, 1, 0, stream_>>>(static_cast<std::uint64_t>(gap_ms * 1e6));
+        check(cudaEventRecord(events[next++], stream_), "event");
+        arm.kernel->run(stream_);
+        check(cudaEventRecord(events[next++], stream_), "event");
+      }
+    check(cudaStreamSynchronize(stream_), "batch");
+    for (Arm& arm : arms) arm.ms.assign(static_cast<std::size_t>(rounds), 0);
+    next = 0;
+    for (int round = 0; round < rounds; ++round)
+      for (std::size_t i = 0; i < arms.size(); ++i, next += 2) {
+        float ms = 0;
+        check(cudaEventElapsedTime(&ms, events[next], events[next + 1]), "elapsed");
+        arms[(i + static_cast<std::size_t>(round)) % arms.size()].ms[static_cast<std::size_t>(round)] = ms;
+      }
+    for (auto& event : events) cudaEventDestroy(event);
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+struct Model {
+  std::string_view name;
+  std::int64_t H, Hq, Hk;  // D = 128
+};
+constexpr Model kModels[] = {{"llama-3.1-8b", 4096, 32, 8},     {"qwen3-32b", 5120, 64, 8},
+                             {"llama-3.1-405b", 16384, 128, 8}, {"gpt-3-175b", 12288, 96, 96},
+                             {"nemotron-3-super", 4096, 32, 2}, {"nemotron-3-ultra", 8192, 64, 2}};
+
+struct Options {
+  bool all = false, tune = false;
+  std::vector<Model> models;
+  std::vector<std::int64_t> M;
+};
+
+const ops::CompiledPull* compiled(std::string_view name, bool weight_transposed) {
+  for (const ops::CompiledPull* row : ops::compiled_pulls())
+    if (row->name == name && row->weight_transposed == weight_transposed) return row;
+  return nullptr;
+}
+
+std::shared_ptr<ops::PreparedKernel> pull(const PullCase& c, const ops::PullCandidate& candidate,
+                                          const ops::PullMoves& moves, double bytes_per_second) {
+  ops::PullFlags flags = c.flags();
+  if (bytes_per_second > 0) flags.pace_ns = static_cast<std::uint32_t>(2048.0 * c.sms / bytes_per_second * 1e9 + 0.5);
+  return compiled(candidate.kernel->name, c.shape.weight_transposed)
+      ->pull(c.gemm(candidate.swizzle), c.map(), moves, c.pull_heads(), flags);
+}
+
+std::string pull_name(const ops::PullCandidate& candidate) {
+  return std::string(candidate.kernel->name) + "/N" + std::to_string(candidate.swizzle);
+}
+
+void add_tuned(const PullCase& c, const ops::PullCandidate& candidate, std::vector<Arm>& arms) {
+  const auto add = [&](const std::string& what, const ops::PullMoves& moves) {
+    arms.push_back({"paced " + pull_name(candidate) + what, pull(c, candidate, moves, kLinkBytesPerSecond)});
+  };
+  ops::PullMoves moves = candidate.moves;
+  add(" " + std::to_string(moves.first_unit) + "," + std::to_string(moves.unit), moves);
+  if (candidate.swizzle != 2) return;
+  moves.first_unit = moves.unit = 16384;
+  add(" 16384,16384", moves);
+  moves.first_unit = moves.unit = 32768;
+  add(" 32768,32768", moves);
+  moves = candidate.moves;
+  moves.block_rows = 128;
+  moves.unit = 16384;
+  add(" 8192,16384 flags 128", moves);
+  moves = candidate.moves;
+  moves.group_rows = std::max(moves.block_rows, moves.group_rows / 2 / 256 * 256);
+  add(" half group", moves);
+}
+
+/// The arms of a cell: the reference first, itself again (the noise), and every pull kernel; the planner's choice is
+/// starred, and also runs unpaced and as the plain GEMM of the same kernel.
+std::vector<Arm> make_arms(const PullCase& c, ops::Regime regime, const Memory& plain_c, bool tune) {
+  std::vector<Arm> arms;
+  const bool transposed = c.shape.weight_transposed;
+  const auto matrix = [](const Memory& memory, std::int64_t rows, std::int64_t columns) {
+    return core::Bf16Matrix{static_cast<core::Bf16*>(memory.data()), rows, columns, columns};
+  };
+  const ops::LtGemm lt{.a = matrix(c.wide, c.shape.m, c.shape.k),
+                       .b = matrix(c.weight, transposed ? c.shape.n : c.shape.k, transposed ? c.shape.k : c.shape.n),
+                       .c = matrix(plain_c, c.shape.m, c.shape.n),
+                       .weight_transposed = transposed};
+  arms.push_back({"cublasLt", ops::CublasLt().prepare(lt)});
+  arms.push_back({"cublasLt again", ops::CublasLt().prepare(lt)});
+  const ops::PullPlan plan = c.plan(regime);
+  for (const auto& kernel : ops::pull_kernels()) {
+    const ops::PullCandidate* best = nullptr;
+    for (const auto& candidate : plan.candidates) {
+      if (candidate.kernel != &kernel) continue;
+      if (tune) add_tuned(c, candidate, arms);
+      if (best == nullptr || candidate.microseconds < best->microseconds) best = &candidate;
+    }
+    if (best == nullptr) continue;
+    const bool starred = !plan.refused && plan.chosen().kernel == &kernel;
+    if (!tune)
+      arms.push_back({"paced " + pull_name(*best) + (starred ? " *" : ""),
+                      pull(c, *best, best->moves, kLinkBytesPerSecond)});
+    if (!tune && starred) arms.push_back({"unpaced *", pull(c, *best, best->moves, 0)});
+    if (!tune && !starred) continue;
+    ops::PullGemm plain = c.gemm(best->swizzle);
+    plain.c = plain_c.data();
+    arms.push_back({"plain " + pull_name(*best),
+                    compiled(kernel.name, c.shape.weight_transposed)->plain(plain, c.wide.data())});
+  }
+  return arms;
+}
+
+void print_rows(const PullCase& c, std::string_view model, ops::Regime regime, const std::vector<Arm>& arms) {
+  for (const Arm& arm : arms) {
+    std::vector<double> share;
+    for (std::size_t i = 0; i < arm.ms.size(); ++i) share.push_back(arms[0].ms[i] / arm.ms[i]);
+    std::printf("| emulated | %.*s | %s | %lld | %lld | %s | %-24s | %.4f | %.3f | %.3f-%.3f |\n",
+                static_cast<int>(model.size()), model.data(), std::string(c.world.operation.name).c_str(),
+                static_cast<long long>(c.world.problem.M()), static_cast<long long>(c.world.problem.P),
+                std::string(name(regime)).c_str(), arm.name.c_str(), quantile(arm.ms, 0.5), quantile(share, 0.5),
+                quantile(share, 0.1), quantile(share, 0.9));
+  }
+  std::fflush(stdout);
+}
+
+void time_cell(Timer& timer, std::string_view model, const ops::Operation& operation, const core::Problem& problem,
+               bool tune) {
+  const PullWorld world(operation, problem);
+  const PullCase c(world, 0);
+  world.randomise(static_cast<std::uint64_t>(problem.M() + problem.P));
+  world.assume_arrived(0);
+  c.randomise_weight(3);
+  c.gather();
+  const Memory plain_c(c.c.bytes());
+  for (const ops::Regime regime : {ops::Regime::sustained, ops::Regime::spaced}) {
+    auto arms = make_arms(c, regime, plain_c, tune);
+    timer.batch(arms, 3, 0);  // loads every module, and says how long a round takes
+    double round_ms = 0;
+    for (const Arm& arm : arms) round_ms += quantile(arm.ms, 0.5);
+    const bool sustained = regime == ops::Regime::sustained;
+    const double gap_ms = sustained ? 0 : 4 * quantile(arms[0].ms, 0.5);  // 20 % duty: well below the power cap
+    if (!sustained) round_ms *= 5;
+    if (sustained)
+      timer.batch(arms, static_cast<int>(std::clamp(300 / round_ms, 4.0, 60.0)), 0);  // up to the power cap
+    timer.batch(arms, static_cast<int>(std::clamp((tune ? 900 : 500) / round_ms, 12.0, 40.0)), gap_ms);
+    print_rows(c, model, regime, arms);
+  }
+  std::uint32_t local[4];
+  check(cudaMemcpy(local, c.local_words.data(), sizeof local, cudaMemcpyDeviceToHost), "flags");
+  if (local[2] != 0) std::printf("LOST: %s\n", ops::pull_fault(local[2]).c_str());
+}
+
+int run(const Options& options) {
+  cudaDeviceProp device{};
+  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || device.major != 9) {
+    std::printf("SKIPPED: no GPU of compute capability 9\n");
+    return 77;
+  }
+  Timer timer;
+  std::printf("%s\n", device.name);
+  std::printf("| fabric | model | operation | M | P | regime | arm | ms | share | 10 %%-90 %% |\n"
+              "|---|---|---|--:|--:|---|---|--:|--:|---|\n");
+  for (const std::int64_t M : options.M)
+    for (const Model& model : options.models)
+      for (const char* operation : {"out_fwd", "qkv_dgrad"})
+        for (const std::int64_t P : {2, 4, 8}) {
+          if (P != 8 && !options.all) continue;
+          const core::Problem problem{
+              .P = P, .B = 1, .s = M, .H = model.H, .Hq = model.Hq, .Hk = model.Hk, .D = 128, .kv_replication = true};
+          const auto& op = *ops::find_operation(operation);
+          const auto reason = core::refusal(problem) ? core::refusal(problem) : ops::pull_refusal(problem, op.columns);
+          if (reason) {
+            std::printf("| emulated | %s | %s | %lld | %lld | refused: %s |\n", std::string(model.name).c_str(),
+                        operation, static_cast<long long>(M), static_cast<long long>(P), reason->c_str());
+            continue;
+          }
+          time_cell(timer, model.name, op, problem, options.tune);
+        }
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace megaup::pull_tests
+
+int main(int argc, char** argv) {
+  using megaup::pull_tests::kModels;
+  megaup::pull_tests::Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const auto model = std::ranges::find(kModels, argument, &megaup::pull_tests::Model::name);
+    if (argument == "all")
+      options.all = true;
+    else if (argument == "tune")
+      options.tune = true;
+    else if (model != std::end(kModels))
+      options.models.push_back(*model);
+    else
+      options.M.push_back(std::atoll(argv[i]));
+    if (!options.M.empty() && options.M.back() <= 0) {
+      std::printf("'%s' is neither a model of the table nor a number of rows\n", argv[i]);
+      return 2;
+    }
+  }
+  if (options.M.empty()) options.M = {8192};
+  if (options.models.empty()) options.models.assign(std::begin(kModels), std::end(kModels));
+  try {
+    return megaup::pull_tests::run(options);
+  } catch (const std::exception& error) {
+    std::printf("STOPPED: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,318 @@
+/// Checks every pull kernel on one device: bit for bit against the plain GEMM of the same kernel over an A that was
+/// gathered element by element, on every layout; and several ranks at once that wait for each other.
+///   megaup_cuda_pull_check [small | tiny]      fewer and smaller cases, for compute-sanitizer's memcheck and racecheck
+/// Exit: 0 all right, 1 something differs, 77 no suitable device (skipped).
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <pull_case_cuda.cuh>
+
+namespace megaup::pull_tests {
+
+namespace {
+
+struct Tally {
+  int checks = 0, failures = 0, refusals = 0;
+
+  void expect(bool right, const std::string& what) {
+    ++checks;
+    if (right) return;
+    ++failures;
+    std::printf("WRONG %s\n", what.c_str());
+  }
+};
+
+std::string label(const PullCase& c) {
+  const core::Problem& p = c.world.problem;
+  return std::string(c.world.operation.name) + " P=" + std::to_string(p.P) + " r=" + std::to_string(c.rank) +
+         " B=" + std::to_string(p.B) + " M=" + std::to_string(p.M()) + " Hq=" + std::to_string(p.Hq) +
+         " Hk=" + std::to_string(p.Hk) + " D=" + std::to_string(p.D) + " " + std::string(name(p.format)) + " " +
+         std::string(name(p.order)) + " " + std::string(name(p.qkv_weight));
+}
+
+/// One kernel, `launches` times with new data each.
+void check_kernel(const PullCase& c, const ops::CompiledPull& kernel, int swizzle, const ops::PullMoves& moves,
+                  int launches, Tally& tally) {
+  const std::string what = std::string(kernel.name) + "/N" + std::to_string(swizzle) + " units " +
+                           std::to_string(moves.first_unit) + "," + std::to_string(moves.unit) + " " + label(c);
+  c.reset_local();
+  c.world.reset_flags();
+  c.world.assume_arrived(c.rank);
+  const auto pull = kernel.pull(c.gemm(swizzle), c.map(), moves, c.pull_heads(), c.flags());
+  for (int launch = 0; launch < launches; ++launch) {
+    if (launch > 0) {
+      c.world.randomise_for(c.rank, 1000 + static_cast<std::uint64_t>(launch));
+      c.gather();
+    }
+    c.poison();
+    pull->run(nullptr);
+    check(cudaDeviceSynchronize(), what.c_str());
+    c.compute_expected(kernel, swizzle);
+    const std::int64_t wrong = c.mismatches();
+    tally.expect(wrong == 0, what + " launch " + std::to_string(launch) + ": " + std::to_string(wrong) + " elements");
+    const double error = c.worst_error();
+    tally.expect(error <= 1.0, what + ": error over bound " + std::to_string(error));
+  }
+  const std::string fault = c.fault(static_cast<std::uint32_t>(launches));
+  tally.expect(fault.empty(), what + ": " + fault);
+}
+
+void check_case(const char* operation, const core::Problem& problem, std::int64_t rank, int launches, Tally& tally) {
+  const ops::Operation& op = *ops::find_operation(operation);
+  if (core::refusal(problem) || ops::pull_refusal(problem, op.columns)) {
+    ++tally.refusals;
+    return;
+  }
+  const PullWorld world(op, problem);
+  const PullCase c(world, rank);
+  c.randomise_weight(5);
+  for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
+    const ops::CompiledPull& kernel = *compiled;
+    if (kernel.weight_transposed != c.shape.weight_transposed) continue;
+    world.randomise_for(rank, 1);
+    c.gather();
+    ops::PullMoves moves{};
+    int swizzle = 1;
+    for (const auto& candidate : c.plan(ops::Regime::sustained).candidates)
+      if (candidate.kernel->name == kernel.name) moves = candidate.moves, swizzle = candidate.swizzle;
+    check_kernel(c, kernel, swizzle, moves, launches, tally);
+    world.randomise_for(rank, 1);
+    c.gather();
+    moves.unit = 4096;  // other orders and sizes of what is moved
+    moves.first_unit = 2048;
+    moves.group_rows = moves.block_rows;
+    check_kernel(c, kernel, 4, moves, 1, tally);
+  }
+}
+
+/// Each damage must be seen by the check that is there for it: a check that cannot fail proves nothing.
+void check_the_checks(Tally& tally) {
+  const PullWorld world(*ops::find_operation("qkv_dgrad"),
+                        {.P = 4, .B = 1, .s = 512, .H = 256, .Hq = 16, .Hk = 8, .D = 128});
+  const PullCase c(world, 1);
+  const ops::CompiledPull* kernel = nullptr;
+  for (const ops::CompiledPull* row : ops::compiled_pulls())
+    if (row->weight_transposed == c.shape.weight_transposed) kernel = row;
+  const ops::PullMoves moves = c.plan(ops::Regime::sustained).chosen().moves;
+  c.randomise_weight(3);
+  world.randomise_for(1, 3);
+  c.gather();
+  c.compute_expected(*kernel, 1);
+  world.assume_arrived(1);
+  const auto wrong_after = [&](const ops::PullMap& map, const ops::PullHeads& heads, const ops::PullFlags& flags) {
+    c.poison();
+    kernel->pull(c.gemm(1), map, moves, heads, flags)->run(nullptr);
+    check(cudaDeviceSynchronize(), "damaged pull");
+    return c.mismatches();
+  };
+  auto map = c.map();
+  std::swap(map.segments[0].from, map.segments[3].from);  // the query heads of two groups
+  tally.expect(wrong_after(map, c.pull_heads(), c.flags()) > 0, "swapped heads were not seen");
+  map = c.map();
+  map.tile_shift[0] += 1;  // rows of another rank
+  tally.expect(wrong_after(map, c.pull_heads(), c.flags()) > 0, "shifted rows were not seen");
+  auto heads = c.pull_heads();
+  std::swap(heads.base[0], heads.base[9]);  // rank 0 and rank 3
+  tally.expect(wrong_after(c.map(), heads, c.flags()) > 0, "two swapped ranks were not seen");
+  tally.expect(wrong_after(c.map(), c.pull_heads(), c.flags()) == 0, "the sound pull");
+  check(cudaMemset(static_cast<std::uint16_t*>(c.c.data()) + 7, 0, 2), "damage");
+  tally.expect(c.mismatches() == 1, "one overwritten element was not seen");
+
+  for (const int word : {2, 4 + 3}) {  // rank 2 is never ready; rank 3 has never read
+    c.reset_local();
+    world.reset_flags();
+    world.assume_arrived(1);
+    auto flags = c.flags();
+    flags.timeout_ns = 20'000'000;
+    check(cudaMemset(flags.peers[1] + word, 0, 4), "a flag that does not come");
+    wrong_after(c.map(), c.pull_heads(), flags);
+    const std::string expected = word == 2 ? ops::pull_fault(3) : ops::pull_fault(0x204);
+    tally.expect(c.fault(1) == expected, "a missing peer was reported as '" + c.fault(1) + "'");
+  }
+}
+
+__global__ void busy(std::uint64_t ns) {
+  std::uint64_t now, end;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end));
+  end += ns;
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  while (now < end);
+}
+
+/// All ranks at once, each in its own stream on its share of the SMs, with new heads in every launch: a peer that is
+/// late must be waited for, and no rank may change heads that others still read.
+void check_group(const char* operation, const core::Problem& problem, const ops::CompiledPull& kernel, Tally& tally) {
+  constexpr int kLaunches = 50, kSets = 3, kSmsForOthers = 4;
+  const PullWorld world(*ops::find_operation(operation), problem);
+  std::vector<std::unique_ptr<PullCase>> ranks;
+  std::vector<cudaStream_t> streams(static_cast<std::size_t>(problem.P));
+  std::vector<std::vector<Memory>> expected(streams.size()), sets(kSets);
+  const Memory counts(8 * problem.P);
+  counts.fill(0);
+  for (std::int64_t r = 0; r < problem.P; ++r) {
+    ranks.push_back(std::make_unique<PullCase>(world, r));
+    PullCase& c = *ranks.back();
+    c.sms = static_cast<int>((c.sms - kSmsForOthers) / problem.P / 2 * 2);
+    c.randomise_weight(40 + static_cast<std::uint64_t>(r));
+    check(cudaStreamCreateWithFlags(&streams[static_cast<std::size_t>(r)], cudaStreamNonBlocking), "stream");
+  }
+  for (int set = 0; set < kSets; ++set) {
+    world.randomise(static_cast<std::uint64_t>(100 * set + 9));
+    for (const Memory& tensor : world.tensors) {
+      sets[static_cast<std::size_t>(set)].emplace_back(tensor.bytes());
+      check(cudaMemcpy(sets[static_cast<std::size_t>(set)].back().data(), tensor.data(),
+                       static_cast<std::size_t>(tensor.bytes()), cudaMemcpyDeviceToDevice),
+            "input set");
+    }
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      ranks[r]->gather();
+      ranks[r]->compute_expected(kernel, 1);
+      expected[r].emplace_back(ranks[r]->c.bytes());
+      check(cudaMemcpy(expected[r].back().data(), ranks[r]->expected.data(),
+                       static_cast<std::size_t>(ranks[r]->c.bytes()), cudaMemcpyDeviceToDevice),
+            "expected");
+    }
+  }
+  std::vector<std::unique_ptr<ops::PreparedKernel>> pulls;
+  for (const auto& c : ranks)
+    pulls.push_back(kernel.pull(c->gemm(1), c->map(), c->plan(ops::Regime::sustained).chosen().moves, c->pull_heads(),
+                                c->flags()));
+  check(cudaDeviceSynchronize(), "preparation");
+  for (int launch = 0; launch < kLaunches; ++launch)
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      const auto& set = sets[static_cast<std::size_t>(launch % kSets)];
+      if (r == 1 && (launch == 6 || launch == 7)) busy<<<1, 1, 0, streams[r]>>>(50'000'000);
+      for (std::size_t home = r * 3; home < r * 3 + 3; ++home)
+        check(cudaMemcpyAsync(world.tensors[home].data(), set[home].data(),
+                              static_cast<std::size_t>(set[home].bytes()), cudaMemcpyDeviceToDevice, streams[r]),
+              "new heads");
+      pulls[r]->run(streams[r]);
+      add_differences(ranks[r]->c.data(), expected[r][static_cast<std::size_t>(launch % kSets)].data(),
+                      ranks[r]->c.bytes(), static_cast<unsigned long long*>(counts.data()) + r, streams[r]);
+    }
+  check(cudaDeviceSynchronize(), "group");
+  std::vector<unsigned long long> wrong(ranks.size());
+  check(cudaMemcpy(wrong.data(), counts.data(), wrong.size() * 8, cudaMemcpyDeviceToHost), "comparison");
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const std::string what = "group of " + std::to_string(problem.P) + " " + std::string(kernel.name) + " " +
+                             label(*ranks[r]);
+    tally.expect(wrong[r] == 0, what + ": " + std::to_string(wrong[r]) + " elements");
+    tally.expect(ranks[r]->fault(kLaunches).empty(), what + ": " + ranks[r]->fault(kLaunches));
+    cudaStreamDestroy(streams[r]);
+  }
+}
+
+/// A captured pull, replayed: the epoch is counted on the device, so every replay is a new launch.
+void check_graph(Tally& tally) {
+  constexpr int kReplays = 1000;
+  const PullWorld world(*ops::find_operation("qkv_dgrad"),
+                        {.P = 8, .B = 1, .s = 1024, .H = 512, .Hq = 16, .Hk = 4, .D = 128, .kv_replication = true});
+  const PullCase c(world, 3);
+  c.randomise_weight(11);
+  world.randomise_for(3, 11);
+  c.gather();
+  for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
+    const ops::CompiledPull& kernel = *compiled;
+    if (kernel.weight_transposed != c.shape.weight_transposed) continue;
+    c.compute_expected(kernel, 1);
+    c.poison();
+    c.reset_local();
+    world.reset_flags();
+    world.assume_arrived(3);
+    const auto pull = kernel.pull(c.gemm(1), c.map(), c.plan(ops::Regime::sustained).chosen().moves, c.pull_heads(),
+                                  c.flags());
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+    pull->run(stream);
+    check(cudaStreamEndCapture(stream, &graph), "capture");
+    check(cudaGraphInstantiate(&executable, graph, 0), "graph");
+    for (int replay = 0; replay < kReplays; ++replay) check(cudaGraphLaunch(executable, stream), "replay");
+    check(cudaStreamSynchronize(stream), "replays");
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+    tally.expect(c.mismatches() == 0, "graph replays of " + std::string(kernel.name));
+    tally.expect(c.fault(kReplays).empty(), "graph replays of " + std::string(kernel.name) + ": " + c.fault(kReplays));
+  }
+}
+
+void check_layouts(bool small, Tally& tally) {
+  for (const char* operation : {"out_fwd", "qkv_dgrad"})
+    for (const auto format : {core::ActivationFormat::sbhd, core::ActivationFormat::bshd, core::ActivationFormat::thd})
+      for (const auto order : {core::SequenceOrder::contiguous, core::SequenceOrder::dual_chunk})
+        for (const auto weight : {core::QkvWeight::grouped, core::QkvWeight::concatenated})
+          for (const std::int64_t P : {2, 4, 8}) {
+            if (small && (P != 4 || weight == core::QkvWeight::concatenated)) continue;
+            // GQA; MHA; two and one KV heads on up to 8 ranks; 64 features
+            for (const auto [Hq, Hk, D] :
+                 {std::array<std::int64_t, 3>{32, 8, 128}, {16, 16, 128}, {16, 2, 128}, {16, 1, 128}, {16, 8, 64}}) {
+              if (small && (Hq != 16 || D != 128)) continue;
+              const core::Problem problem{.P = P,
+                                          .B = 2,
+                                          .s = small ? 256 : 384 * 2,
+                                          .H = small ? 128 : 1088,  // no tile divides it
+                                          .Hq = Hq,
+                                          .Hk = Hk,
+                                          .D = D,
+                                          .format = format,
+                                          .order = order,
+                                          .qkv_weight = weight,
+                                          .kv_replication = true};
+              check_case(operation, problem, (P * 3) / 4, small ? 1 : 2, tally);
+            }
+          }
+}
+
+int run(bool small, bool tiny) {
+  cudaDeviceProp device{};
+  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || device.major != 9) {
+    std::printf("SKIPPED: no GPU of compute capability 9\n");
+    return 77;
+  }
+  Tally tally;
+  if (tiny)
+    for (const char* operation : {"out_fwd", "qkv_dgrad"})
+      check_case(operation,
+                 {.P = 4, .B = 1, .s = 256, .H = 256, .Hq = 8, .Hk = 2, .D = 64, .kv_replication = true}, 1, 1, tally);
+  if (!tiny) {
+    check_the_checks(tally);
+    check_layouts(small, tally);
+  }
+  if (!small && !tiny) {
+    check_graph(tally);
+    for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
+      const ops::CompiledPull& kernel = *compiled;
+      const char* operation = kernel.weight_transposed ? "out_fwd" : "qkv_dgrad";
+      check_group(operation, {.P = 2, .B = 1, .s = 2048, .H = 1024, .Hq = 16, .Hk = 4, .D = 128}, kernel, tally);
+      check_group(operation,
+                  {.P = 4, .B = 1, .s = 1024, .H = 1024, .Hq = 16, .Hk = 2, .D = 128, .kv_replication = true}, kernel,
+                  tally);
+    }
+    for (const char* operation : {"out_fwd", "qkv_dgrad"})  // a shape that is measured, 50 launches with new data each
+      check_case(operation, {.P = 8, .B = 1, .s = 8192, .H = 4096, .Hq = 32, .Hk = 8, .D = 128}, 0, 50, tally);
+  }
+  std::printf("%d checks, %d wrong; %d problems refused by name\n", tally.checks, tally.failures, tally.refusals);
+  return tally.failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace megaup::pull_tests
+
+int main(int argc, char** argv) {
+  try {
+    const std::string_view size = argc > 1 ? argv[1] : "";
+    return megaup::pull_tests::run(size == "small", size == "tiny");
+  } catch (const std::exception& error) {
+    std::printf("STOPPED: %s\n", error.what());
+    return 1;
+  }
+}
