@@ -61,12 +61,16 @@ void add_resolution(const std::vector<const Row*>& rows, std::vector<std::string
 
 /// Runs that could end early pay for it with wider intervals.
 void add_early_stops(const std::vector<const Row*>& rows, std::vector<std::string>& out) {
-  const auto early = std::count_if(rows.begin(), rows.end(), [](const Row* row) { return row->statistics.confidence > look_confidence(1); });
+  const auto early = std::count_if(rows.begin(), rows.end(),
+                                   [](const Row* row) { return row->statistics.confidence > look_confidence(1); });
   if (early == 0) return;
-  out.push_back(fmt::format(
-      "{} could end as soon as Delta was known well enough. At each of the looks allowed the interval has a confidence above 95 %, so that over all looks together it "
-      "misses Delta in at most 5 % of cases.",
-      static_cast<std::size_t>(early) == rows.size() ? "All rows with an interval" : fmt::format("{} of {} rows with an interval", early, rows.size())));
+  out.push_back(
+      fmt::format("{} could end as soon as Delta was known well enough. At each of the looks allowed the interval has "
+                  "a confidence above 95 %, so that over all looks together it "
+                  "misses Delta in at most 5 % of cases.",
+                  static_cast<std::size_t>(early) == rows.size()
+                      ? "All rows with an interval"
+                      : fmt::format("{} of {} rows with an interval", early, rows.size())));
 }
 
 /// Many rows at once: how many calls would come from chance.

@@ -179,6 +179,7 @@ TEST_CASE("a cell that could end early has a wider interval, and the notes say w
   const Row row = concluded(cell);
   CHECK_THAT(row.statistics.confidence, WithinAbs(1 - 0.05 / 3, 1e-15));
   CHECK_THAT(row.conclusion.interval_ms->high - row.conclusion.interval_ms->low, WithinAbs(2 * 0.137032, 1e-6));
-  CHECK_THAT(statistics_notes({row}).at(1), ContainsSubstring("All rows with an interval could end as soon as Delta was known"));
+  CHECK_THAT(statistics_notes({row}).at(1),
+             ContainsSubstring("All rows with an interval could end as soon as Delta was known"));
   CHECK_THAT(statistics_notes({concluded(eight_blocks())}).at(1), !ContainsSubstring("could end"));
 }
