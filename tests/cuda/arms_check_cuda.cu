@@ -301,8 +301,8 @@ void check_ranks(comm::Communicator& host, bool share, Tally& tally) {
   const auto started = Clock::now();
   const auto section = [&](const char* name) {
     if (group->rank() == 0)
-      std::printf("P %d %s: %lld checks, %lld wrong, %.1f s\n", group->size(), name, static_cast<long long>(tally.checks),
-                  static_cast<long long>(tally.failures),
+      std::printf("P %d %s: %lld checks, %lld wrong, %.1f s\n", group->size(), name,
+                  static_cast<long long>(tally.checks), static_cast<long long>(tally.failures),
                   std::chrono::duration<double>(Clock::now() - started).count());
     std::fflush(stdout);
   };
