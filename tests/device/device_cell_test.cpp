@@ -27,8 +27,8 @@ const ops::Arm kFake{
     .bound = false,
     .infeasible = [](const ops::Operation&, const core::Problem&, const ops::Context&) { return core::Reason(); },
     .prepare = [](ops::Operands& operands, const ops::Context& context) {
-      CHECK(context.regime == ops::Regime::spaced);
-      CHECK(context.gemm_provider == "cublaslt");
+      fake::expect(context.regime == ops::Regime::spaced, "the regime of the spec");
+      fake::expect(context.gemm_provider == "cublaslt", "no provider of the host");
       return fake::prepare_fake(operands, context, &misdeed);
     },
     .workspace_bytes = [](const ops::Operation&, const core::Problem&, std::string_view) -> std::int64_t { return 0; }};
@@ -96,7 +96,7 @@ TEST_CASE("a fault in a timed launch fails the cell with its reason") {
   }};
   const auto cell = measured("share_device: true");
   CHECK(cell.status == "failed");
-  CHECK_THAT(cell.reason, ContainsSubstring("qkv_fwd, fake: rank 0 has not sent head 7") && ContainsSubstring("rank 1"));
+  CHECK_THAT(cell.reason, ContainsSubstring("qkv_fwd, ") && ContainsSubstring(": rank 0 has not sent head 7") && ContainsSubstring("rank 1"));
   CHECK(std::isnan(cell.latency.front()));
 }
 

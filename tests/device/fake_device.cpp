@@ -134,6 +134,10 @@ std::unique_ptr<ops::PreparedOperation> prepare_fake(ops::Operands& operands, co
   return std::make_unique<FakeArm>(operands, context, misdeed);
 }
 
+void expect(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error("expected: " + what);
+}
+
 void on_fake_devices(int ranks, const std::function<void(FakeWorld&)>& body) {
   comm::select_backend("threads").launch({.ranks = ranks}, [&](comm::Communicator& host) {
     FakeDevice device(host.rank());

@@ -115,6 +115,9 @@ constexpr double kLaunchSeconds = 1e-3;
 std::unique_ptr<ops::PreparedOperation> prepare_fake(ops::Operands& operands, const ops::Context& context,
                                                      const Misdeed* misdeed = nullptr);
 
+/// For use on ranks, where the test framework's assertions are not safe.
+void expect(bool holds, const std::string& what);
+
 /// Calls the body on `ranks` thread ranks with a fake device each.
 void on_fake_devices(int ranks, const std::function<void(FakeWorld&)>& body);
 
