@@ -1,7 +1,6 @@
 #include <megaup/experiments/devices.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 
 #include <fmt/format.h>
@@ -14,11 +13,16 @@
 
 namespace megaup::experiments {
 
+std::chrono::duration<double> device_patience(const Spec& spec) {
+  constexpr double kLongest = 20;
+  return std::chrono::duration<double>(std::min(kLongest, spec.measure.cell_timeout_s));
+}
+
 std::unique_ptr<comm::Communicator> take_devices(comm::Communicator& world, const Spec& spec) {
   try {
     return comm::with_device(world, {.transport = spec.backend.exchange,
                                      .share = spec.backend.share_device,
-                                     .patience = std::chrono::duration<double>(spec.measure.cell_timeout_s)});
+                                     .patience = device_patience(spec)});
   } catch (const comm::PeerAborted&) {
     throw;
   } catch (const core::Error& error) {

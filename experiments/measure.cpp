@@ -13,6 +13,7 @@
 
 #include <megaup/experiments/agreement.hpp>
 #include <megaup/experiments/device_timing.hpp>
+#include <megaup/experiments/devices.hpp>
 #include <megaup/experiments/environment.hpp>
 #include <megaup/experiments/first_blocks.hpp>
 #include <megaup/experiments/plan_memory.hpp>
@@ -73,7 +74,9 @@ class CellRun {
   }
 
  private:
-  ops::Context context(const Task& task) const { return {*group_, threads_, task.provider, plan_.spec.measure.duty}; }
+  ops::Context context(const Task& task) const {
+    return {*group_, threads_, task.provider, plan_.spec.measure.duty, device_patience(plan_.spec)};
+  }
 
   void prepare() {
     const auto placement = world_.placement();

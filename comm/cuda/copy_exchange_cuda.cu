@@ -61,6 +61,12 @@ class CopyExchange final : public Exchange {
   const std::byte* do_recv(int slot) const override { return recv_at(group_.rank(), slot); }
 
   void do_start(int slot) override {
+    cudaStreamCaptureStatus capture{};
+    core::check(cudaStreamIsCapturing(main(), &capture), "cudaStreamIsCapturing");
+    if (capture != cudaStreamCaptureStatusNone)
+      throw core::Error(core::ErrorKind::usage,
+                        "an exchange by copy engines cannot be captured in a graph: each exchange has a number of its own, "
+                        "which a replay would repeat");
     const std::uint32_t epoch = ++epochs_[static_cast<std::size_t>(slot)];
     ready_[static_cast<std::size_t>(slot)].record(main());
     for (int k = 1; k <= P_; ++k) {  // the own block last
