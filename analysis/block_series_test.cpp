@@ -61,12 +61,18 @@ TEST_CASE("the straggler table shares ties and measures lag against the mean ran
 
 TEST_CASE("outliers are counted beyond Tukey's fences") {
   // Quartiles of 0..19 are 4 and 15, so the fences lie at 31.5 (mild) and 48 (severe).
-  std::vector<double> values;
-  for (int i = 0; i < 20; ++i) values.push_back(i);
-  CHECK(outliers(values).mild + outliers(values).severe == 0);
-  values[19] = 40;
-  CHECK(outliers(values).mild == 1);
-  values[19] = 60;
-  CHECK(outliers(values).severe == 1);
-  CHECK(outliers(std::vector<double>{1, 1, 1, 1, 1, 1, 99}).severe == 0);
+  const auto found = [](double last) {
+    std::vector<double> values;
+    for (int i = 0; i < 19; ++i) values.push_back(i);
+    values.insert(values.begin() + 7, last);
+    return outliers(values);
+  };
+  CHECK(found(19).mild + found(19).severe == 0);
+  CHECK(found(31).mild + found(31).severe == 0);
+  CHECK(found(40).mild == 1);
+  CHECK(found(40).severe == 0);
+  CHECK(found(60).mild == 0);
+  CHECK(found(60).severe == 1);
+  std::vector<double> seven{1, 1, 1, 1, 1, 1, 99};
+  CHECK(outliers(seven).severe == 0);
 }

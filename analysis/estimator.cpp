@@ -62,16 +62,20 @@ double nth(std::span<double> values, std::size_t n) {
   return *wanted;
 }
 
-/// Upper minus lower quartile: the order statistics with as many values outside the one as outside the other. 0 for
-/// fewer than four values.
+/// Upper minus lower quartile; 0 for fewer than four values.
 double quartile_distance(std::span<double> values) {
   if (values.size() < 4) return 0;
-  const std::size_t outside = (values.size() - 1) / 4;
-  const double lower = nth(values, outside);
-  return nth(values, values.size() - 1 - outside) - lower;
+  const auto [lower, upper] = quartiles(values);
+  return upper - lower;
 }
 
 }  // namespace
+
+Quartiles quartiles(std::span<double> values) {
+  const std::size_t outside = (values.size() - 1) / 4;
+  const double lower = nth(values, outside);
+  return {lower, nth(values, values.size() - 1 - outside)};
+}
 
 double median(std::span<double> values) {
   const std::size_t middle = values.size() / 2;

@@ -24,6 +24,14 @@ struct BlockSummary {
 /// finite.
 double median(std::span<double> values);
 
+struct Quartiles {
+  double lower = 0, upper = 0;
+};
+
+/// The order statistics with as many values outside the one as outside the other, a quarter of them. Reorders `values`,
+/// of which there must be at least one; all finite.
+Quartiles quartiles(std::span<double> values);
+
 /// One block: latency [observation, rank] -> the slowest rank of each observation -> median and spread over the
 /// observations. Nothing if any value is not a finite positive time. `scratch` keeps its storage from call to call.
 std::optional<BlockSummary> summarise_block(std::span<const double> latency, std::size_t ranks,

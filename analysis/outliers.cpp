@@ -2,17 +2,16 @@
 
 #include <algorithm>
 
+#include <megaup/analysis/estimator.hpp>
+
 namespace megaup::analysis {
 
-Outliers outliers(std::span<const double> values) {
+Outliers outliers(std::span<double> values) {
   Outliers found;
   if (values.size() < 8) return found;
-  std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t outside = (sorted.size() - 1) / 4;
-  const double lower = sorted[outside], upper = sorted[sorted.size() - 1 - outside];
+  const auto [lower, upper] = quartiles(values);
   const double width = upper - lower;
-  for (const double value : sorted) {
+  for (const double value : values) {
     const double beyond = std::max(lower - value, value - upper);
     if (beyond > 3 * width)
       ++found.severe;

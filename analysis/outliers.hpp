@@ -12,7 +12,7 @@ struct Outliers {
   std::int64_t severe = 0;  ///< beyond 3 times
 };
 
-/// The quartiles are the order statistics with as many values outside as each other, as in the estimator's spread. None below eight values.
-Outliers outliers(std::span<const double> values);
+/// Beyond the quartiles of the estimator; none below eight values. Reorders `values`.
+Outliers outliers(std::span<double> values);
 
 }  // namespace megaup::analysis

@@ -1,128 +1,203 @@
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
+#include <megaup/analysis/json_text.hpp>
 #include <megaup/analysis/print.hpp>
 
 namespace megaup::analysis {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kFormat = "megaup-analysis";
 constexpr const char* kFormatVersion = "1.0.0";
 
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
-Json operation_json(const OperationRow& operation) {
-  return {{"operation", operation.operation},           {"baseline_ms", operation.baseline_ms},
-          {"candidate_ms", operation.candidate_ms},     {"delta_ms", operation.delta_ms},
-          {"gemm_ms", number(operation.gemm_ms)},       {"exchange_ms", number(operation.exchange_ms)},
-          {"reorder_ms", number(operation.reorder_ms)}, {"floor_ms", number(operation.floor_ms)},
-          {"realised", number(operation.realised)}};
+void add(JsonText& out, const OperationRow& operation) {
+  out.open('{');
+  out.field("operation", operation.operation);
+  out.field("baseline_ms", operation.baseline_ms);
+  out.field("candidate_ms", operation.candidate_ms);
+  out.field("delta_ms", operation.delta_ms);
+  out.field("gemm_ms", operation.gemm_ms);
+  out.field("exchange_ms", operation.exchange_ms);
+  out.field("reorder_ms", operation.reorder_ms);
+  out.field("floor_ms", operation.floor_ms);
+  out.field("realised", operation.realised);
+  out.close('}');
 }
 
-Json list_of(const Interval& interval) { return Json::array({interval.low, interval.high}); }
+void add(JsonText& out, const std::optional<Interval>& interval) {
+  if (!interval) return out.put(nullptr);
+  out.open('[');
+  out.put(interval->low);
+  out.put(interval->high);
+  out.close(']');
+}
 
-Json trend_json(const std::optional<Trend>& trend) {
-  if (!trend) return nullptr;
-  return {{"slope_ms", trend->slope_ms}, {"per", trend->per_minute ? "minute" : "block"}, {"p", trend->p}};
+void add(JsonText& out, const std::optional<Trend>& trend) {
+  if (!trend) return out.put(nullptr);
+  out.open('{');
+  out.field("slope_ms", trend->slope_ms);
+  out.field("per", trend->per_minute ? "minute" : "block");
+  out.field("p", trend->p);
+  out.close('}');
+}
+
+void add(JsonText& out, const OrderEffect& order) {
+  out.open('{');
+  out.field("effect_ms", order.effect);
+  out.key("interval_ms");
+  add(out, std::optional(order.interval));
+  out.field("matters", order.matters);
+  out.close('}');
 }
 
 /// What needs kLeastBlocks blocks; null below.
-void add_conclusion(const Row& row, Json& json) {
+void add_conclusion(JsonText& out, const Row& row) {
   const Conclusion& found = row.conclusion;
-  json["blocks"] = row.statistics.blocks;
-  json["interval_ms"] = found.interval_ms ? list_of(*found.interval_ms) : Json(nullptr);
-  json["confidence"] = found.interval_ms ? Json(row.statistics.confidence) : Json(nullptr);
-  json["h_safe_ms"] = number(found.h_safe_ms);
-  json["verdict"] = found.verdict ? Json(name(found.verdict->kind)) : Json(nullptr);
-  json["verdict_reason"] = found.verdict ? Json(found.verdict->reason) : Json(nullptr);
-  json["more_blocks"] = found.verdict && found.verdict->more_blocks ? Json(*found.verdict->more_blocks) : Json(nullptr);
-  json["resolution_ms"] = number(found.resolution_ms);
-  json["order_effect"] = nullptr;
-  json["drift"] = nullptr;
-  json["sign_flip_p"] = nullptr;
-  if (!found.interval_ms) return;
-  json["sign_flip_p"] = row.statistics.sign_flip_p;
-  const OrderEffect& order = *found.order_effect;
-  json["order_effect"] = {
-      {"effect_ms", order.effect}, {"interval_ms", list_of(order.interval)}, {"matters", order.matters}};
-  json["drift"] = {{"baseline", trend_json(row.statistics.baseline)},
-                   {"candidate", trend_json(row.statistics.candidate)}};
-}
-
-Json side_json(const Details& details, std::size_t side) {
-  Json ranks = Json::array();
-  for (const Straggler& straggler : details.stragglers[side])
-    ranks.push_back({{"rank", straggler.rank}, {"slowest", straggler.slowest_share}, {"lag", straggler.lag}});
-  Json json{{"outliers", {{"mild", details.outliers[side].mild}, {"severe", details.outliers[side].severe}}},
-            {"ranks", std::move(ranks)}};
-  json["additivity"] = nullptr;
-  if (const auto& found = details.additivity[side])
-    json["additivity"] = {{"sum_ms", found->sum_ms}, {"sequence_ms", found->sequence_ms}};
-  return json;
-}
-
-Json row_json(const Row& row, const Assumptions& assumptions) {
-  const auto part = [&](double Delta::*member) { return row.delta ? Json((*row.delta).*member) : Json(nullptr); };
-  Json json{{"file", row.file},
-            {"cell", row.cell},
-            {"model", row.model},
-            {"cp", row.cp},
-            {"tokens_per_rank", row.tokens_per_rank},
-            {"source", row.source},
-            {"fabric", row.fabric},
-            {"status", row.status},
-            {"reason", row.reason},
-            {"baseline", row.baseline},
-            {"candidate", row.candidate},
-            {"delta_ms", part(&Delta::delta_ms)},
-            {"budget_ms", number(budget_ms(row))}};
-  json["order_delta_ms"] = {{"initial", part(&Delta::initial_ms)}, {"reversed", part(&Delta::reversed_ms)}};
-  add_conclusion(row, json);
-  json["possible_ms"] = number(possible_ms(row));
-  json["realised"] = number(realised(row));
-  json["operations"] = Json::array();
-  for (const OperationRow& operation : row.operations) json["operations"].push_back(operation_json(operation));
-  if (row.details) {
-    json["rank_mean_delta_ms"] = number(row.details->rank_mean_delta_ms);
-    json["arms"] = {{"baseline", side_json(*row.details, 0)}, {"candidate", side_json(*row.details, 1)}};
+  const bool judged = found.interval_ms.has_value();
+  out.field("blocks", row.statistics.blocks);
+  out.key("interval_ms");
+  add(out, found.interval_ms);
+  out.field("confidence", judged ? std::optional(row.statistics.confidence) : std::nullopt);
+  out.field("h_safe_ms", found.h_safe_ms);
+  const auto& verdict = found.verdict;
+  out.field("verdict", verdict ? std::optional(name(verdict->kind)) : std::nullopt);
+  out.field("verdict_reason", verdict ? std::optional(verdict->reason) : std::nullopt);
+  out.field("more_blocks", verdict ? verdict->more_blocks : std::nullopt);
+  out.field("resolution_ms", found.resolution_ms);
+  out.key("order_effect");
+  if (judged)
+    add(out, *found.order_effect);
+  else
+    out.put(nullptr);
+  out.key("drift");
+  if (judged) {
+    out.open('{');
+    out.key("baseline");
+    add(out, row.statistics.baseline);
+    out.key("candidate");
+    add(out, row.statistics.candidate);
+    out.close('}');
+  } else {
+    out.put(nullptr);
   }
+  out.key("sign_flip_p");
+  if (judged)
+    out.put(row.statistics.sign_flip_p);
+  else
+    out.put(nullptr);
+}
+
+void add_side(JsonText& out, const Details& details, std::size_t side) {
+  out.open('{');
+  out.key("outliers");
+  out.open('{');
+  out.field("mild", details.outliers[side].mild);
+  out.field("severe", details.outliers[side].severe);
+  out.close('}');
+  out.key("ranks");
+  out.open('[');
+  for (const Straggler& straggler : details.stragglers[side]) {
+    out.open('{');
+    out.field("rank", straggler.rank);
+    out.field("slowest", straggler.slowest_share);
+    out.field("lag", straggler.lag);
+    out.close('}');
+  }
+  out.close(']');
+  out.key("additivity");
+  if (const auto& found = details.additivity[side]) {
+    out.open('{');
+    out.field("sum_ms", found->sum_ms);
+    out.field("sequence_ms", found->sequence_ms);
+    out.close('}');
+  } else {
+    out.put(nullptr);
+  }
+  out.close('}');
+}
+
+void add_details(JsonText& out, const Details& details) {
+  out.field("rank_mean_delta_ms", details.rank_mean_delta_ms);
+  out.key("arms");
+  out.open('{');
+  out.key("baseline");
+  add_side(out, details, 0);
+  out.key("candidate");
+  add_side(out, details, 1);
+  out.close('}');
+}
+
+void add_assumptions(JsonText& out, const Row& row, const Assumptions& assumptions) {
   if (assumptions.h_ms) {
     const auto saving = saving_ms(row, assumptions);
-    json["h_ms"] = *assumptions.h_ms;
-    json["saving_ms"] = number(saving);
-    json["benefit"] = saving ? Json(*saving > 0) : Json(nullptr);
+    out.field("h_ms", *assumptions.h_ms);
+    out.field("saving_ms", saving);
+    out.field("benefit", saving ? std::optional(*saving > 0) : std::nullopt);
   }
   if (assumptions.step_ms || assumptions.unchanged_ms) {
-    json["step_percent"] = number(step_percent(row, assumptions));
-    json["step_percent_base"] = percent_base(assumptions);
+    out.field("step_percent", step_percent(row, assumptions));
+    out.field("step_percent_base", percent_base(assumptions));
   }
-  return json;
 }
 
-/// Bytes that are not UTF-8 become U+FFFD: a bad name must not cost the numbers.
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+void add(JsonText& out, const Row& row, const Assumptions& assumptions) {
+  const auto part = [&](double Delta::*member) {
+    return row.delta ? std::optional((*row.delta).*member) : std::nullopt;
+  };
+  out.open('{');
+  out.field("file", row.file);
+  out.field("cell", row.cell);
+  out.field("model", row.model);
+  out.field("cp", row.cp);
+  out.field("tokens_per_rank", row.tokens_per_rank);
+  out.field("source", row.source);
+  out.field("fabric", row.fabric);
+  out.field("status", row.status);
+  out.field("reason", row.reason);
+  out.field("baseline", row.baseline);
+  out.field("candidate", row.candidate);
+  out.field("delta_ms", part(&Delta::delta_ms));
+  out.field("budget_ms", budget_ms(row));
+  out.key("order_delta_ms");
+  out.open('{');
+  out.field("initial", part(&Delta::initial_ms));
+  out.field("reversed", part(&Delta::reversed_ms));
+  out.close('}');
+  add_conclusion(out, row);
+  out.field("possible_ms", possible_ms(row));
+  out.field("realised", realised(row));
+  out.key("operations");
+  out.open('[');
+  for (const OperationRow& operation : row.operations) add(out, operation);
+  out.close(']');
+  if (row.details) add_details(out, *row.details);
+  add_assumptions(out, row, assumptions);
+  out.close('}');
+}
 
-/// A list, one entry a line, written as it is made: ten thousand rows never stand in memory as a tree.
-template <class Entries, class ToJson>
-std::string lines_of(const Entries& entries, ToJson&& to_json) {
-  std::string out = "[";
+/// A list, one entry a line.
+template <class Entries, class Add>
+void add_lines(std::string& out, const Entries& entries, const Add& add_entry) {
+  out += '[';
+  bool first = true;
   for (const auto& entry : entries) {
-    out += out.size() == 1 ? "\n  " : ",\n  ";
-    out += text_of(to_json(entry));
+    out += first ? "\n  " : ",\n  ";
+    first = false;
+    JsonText line(out);
+    add_entry(line, entry);
   }
-  return out + (entries.empty() ? "]" : "\n ]");
+  out += first ? "]" : "\n ]";
 }
 
 }  // namespace
 
 std::string print_json(const Analysis& analysis) {
-  const auto rows = lines_of(analysis.rows, [&](const Row& row) { return row_json(row, analysis.assumptions); });
-  const auto texts = lines_of(notes(analysis), [](const std::string& note) { return Json(note); });
-  return "{\"format\": " + text_of(Json(kFormat)) + ", \"format_version\": " + text_of(Json(kFormatVersion)) +
-         ",\n \"rows\": " + rows + ",\n \"notes\": " + texts + "}\n";
+  std::string out = "{\"format\": \"";
+  (out += kFormat) += "\", \"format_version\": \"";
+  (out += kFormatVersion) += "\",\n \"rows\": ";
+  add_lines(out, analysis.rows, [&](JsonText& line, const Row& row) { add(line, row, analysis.assumptions); });
+  out += ",\n \"notes\": ";
+  add_lines(out, notes(analysis), [](JsonText& line, const std::string& note) { line.put(note); });
+  return out + "}\n";
 }
 
 }  // namespace megaup::analysis

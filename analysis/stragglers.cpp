@@ -17,9 +17,9 @@ bool add(std::span<const double> times, std::vector<Straggler>& ranks) {
     slowest = std::max(slowest, time);
   }
   const double mean = sum / static_cast<double>(times.size());
-  const auto equally_slow = static_cast<double>(std::count(times.begin(), times.end(), slowest));
+  const double share = 1 / static_cast<double>(std::count(times.begin(), times.end(), slowest));
   for (std::size_t rank = 0; rank < times.size(); ++rank) {
-    if (times[rank] == slowest) ranks[rank].slowest_share += 1 / equally_slow;
+    if (times[rank] == slowest) ranks[rank].slowest_share += share;
     ranks[rank].lag += (times[rank] - mean) / mean;
   }
   return true;

@@ -10,37 +10,18 @@
 #include <fmt/format.h>
 #include <catch2/catch_test_macros.hpp>
 
+#include <megaup/core/test_support/records.hpp>
+
 using namespace megaup::core;
 
 namespace {
 
 /// A cell as `run` writes it with the bounds at CP 2: 25 kB of times.
 CellRecord cell_of_run(int i) {
-  CellRecord cell;
-  cell.id = fmt::format("llama-3.1-8b.cp2.m{:05}", i);
-  cell.model = "llama-3.1-8b";
-  cell.hidden = 4096;
-  cell.query_heads = 32;
-  cell.kv_heads = 8;
-  cell.head_dim = 128;
-  cell.cp = 2;
-  cell.batch = 8;
+  auto cell = test_support::measured_cell(fmt::format("llama-3.1-8b.cp2.m{:05}", i), {"native_packed", "fused", "gemm_only", "exchange_only", "reorder_only"});
   cell.tokens_per_rank = 2048 + i;
-  cell.format = "sbhd";
-  cell.sequence_order = "contiguous";
-  cell.qkv_weight = "grouped";
-  cell.status = "measured";
   cell.extra = {
       {"duty", "sustained"}, {"cadence", "barrier"}, {"cache", "warm"}, {"peak_bytes", std::int64_t{123456789}}};
-  cell.operations = {"qkv_fwd", "out_fwd", "out_dgrad", "qkv_dgrad"};
-  cell.arms = {"native_packed", "fused", "gemm_only", "exchange_only", "reorder_only"};
-  cell.order = {0, 1};
-  cell.observations = 40;
-  cell.ranks = 2;
-  cell.latency.assign(4 * 5 * 2 * 40 * 2, 1e-3);
-  cell.started.assign(4 * 5 * 2, 1.8e9);
-  cell.error_frobenius.assign(4 * 5, 1e-3);
-  cell.error_max = cell.error_bound = cell.error_frobenius;
   return cell;
 }
 
@@ -62,9 +43,7 @@ long peak_megabytes() {
 TEST_CASE("10,000 cells read one at a time, and written", "[.benchmark]") {
   const auto path = std::filesystem::temp_directory_path() / fmt::format("megaup-benchmark.{}.h5", getpid());
   {
-    Record record;
-    record.created = "2026-11-29T12:00:00Z";
-    record.environment = {{"host", "node-a"}};
+    auto record = test_support::record_of({});
     for (int i = 0; i < 10000; ++i) record.cells.push_back(cell_of_run(i));
     fmt::print("write            {:.2f} s\n", seconds_of([&] { write_record(record, path, true); }));
   }

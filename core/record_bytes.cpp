@@ -19,8 +19,6 @@
 namespace megaup::core::detail {
 namespace {
 
-constexpr std::uint64_t kWindow = 8192;  // the structures of a cell lie within about 6 KiB
-
 [[noreturn]] void fail(ErrorKind kind, const std::string& name, const std::string& what) {
   throw Error(kind, fmt::format("{}: {}", name, what));
 }
@@ -74,14 +72,30 @@ void FileBytes::read(std::uint64_t offset, std::span<std::byte> into) const {
 
 std::string FileBytes::bytes(std::uint64_t offset, std::uint64_t n) {
   check(offset, n);
-  const bool inside = offset >= window_begin_ && offset - window_begin_ <= window_.size() &&
-                      n <= window_.size() - (offset - window_begin_);
-  if (!inside) {
-    window_.resize(static_cast<std::size_t>(std::min(std::max(n, kWindow), size_ - offset)));
-    window_begin_ = offset;
-    read(offset, std::as_writable_bytes(std::span(window_)));
+  std::string result;
+  if (n > kBlockBytes) {
+    result.resize(static_cast<std::size_t>(n));
+    read(offset, std::as_writable_bytes(std::span(result)));
+    return result;
   }
-  return window_.substr(static_cast<std::size_t>(offset - window_begin_), static_cast<std::size_t>(n));
+  result.reserve(static_cast<std::size_t>(n));
+  while (result.size() < n) {
+    const std::uint64_t at = offset + result.size();
+    result.append(block(at / kBlockBytes), static_cast<std::size_t>(at % kBlockBytes),
+                  static_cast<std::size_t>(n) - result.size());
+  }
+  return result;
+}
+
+const std::string& FileBytes::block(std::uint64_t number) {
+  Block& kept = blocks_[static_cast<std::size_t>(number % kBlocks)];
+  if (kept.number == number) return kept.bytes;
+  kept.number = UINT64_MAX;  // until it is whole: reading may throw
+  const std::uint64_t begin = number * kBlockBytes;
+  kept.bytes.resize(static_cast<std::size_t>(std::min(kBlockBytes, size_ - begin)));
+  read(begin, std::as_writable_bytes(std::span(kept.bytes)));
+  kept.number = number;
+  return kept.bytes;
 }
 
 void Cursor::too_short(std::uint64_t missing) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -21,7 +22,7 @@ class FileBytes {
   std::uint64_t size() const { return size_; }
   /// A copy of [offset, offset + n). Throws Damaged if that is not inside the file.
   std::string bytes(std::uint64_t offset, std::uint64_t n);
-  /// The same into memory of the caller, past the window: for large data.
+  /// The same into memory of the caller, past the blocks: for large data.
   void read(std::uint64_t offset, std::span<std::byte> into) const;
 
  private:
@@ -30,8 +31,17 @@ class FileBytes {
   std::string name_;
   int file_ = -1;
   std::uint64_t size_ = 0;
-  std::string window_;  // small reads lie close together: one system call serves several
-  std::uint64_t window_begin_ = 0;
+  /// Small reads lie close together, but not in order: the structures of a cell are scattered over some 100 KiB, between
+  /// its times. Block i is kept in place i % kBlocks, so that hardly any byte is read twice.
+  struct Block {
+    std::uint64_t number = UINT64_MAX;
+    std::string bytes;
+  };
+  static constexpr std::uint64_t kBlockBytes = 8192;
+  static constexpr std::size_t kBlocks = 64;
+  const std::string& block(std::uint64_t number);
+
+  std::array<Block, kBlocks> blocks_;
 };
 
 /// Takes little-endian numbers and pieces off the front of some bytes. Throws Damaged when they end too early.

@@ -1,6 +1,5 @@
 #include <megaup/core/record.hpp>
 
-#include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
@@ -8,13 +7,12 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <megaup/core/hash.hpp>
+#include <megaup/core/test_support/files.hpp>
 
 using namespace megaup::core;
-namespace fs = std::filesystem;
+using test_support::kGolden;
 
 namespace {
-
-const fs::path kGolden = fs::path("tests") / "golden";
 
 /// A record without violations that has every part.
 Record sound() {

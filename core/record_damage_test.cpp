@@ -9,26 +9,22 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <megaup/core/test_support/files.hpp>
+#include <megaup/core/test_support/records.hpp>
+
 /// Bytes that a copy, a disk or a kill left behind.
 using namespace megaup::core;
 using Catch::Matchers::ContainsSubstring;
+using test_support::bytes_of, test_support::kGolden;
 namespace fs = std::filesystem;
 
 namespace {
-
-const fs::path kGolden = fs::path("tests") / "golden";
-
-std::string bytes_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 struct Damaged {
   fs::path path;
@@ -54,31 +50,8 @@ std::string outcome(const fs::path& path) {
 
 /// A file with one small cell, so that damage hits structures rather than times.
 std::string small_file() {
-  Record record;
-  record.created = "2026-11-29T12:00:00Z";
-  record.megaup_version = "0.1.0";
-  record.git = std::string(40, '0');
-  record.environment = {{"host", "node-a"}, {"modules", std::string(70000, 'm')}};
-  record.spec_yaml = "spec_version: 1\n";
-  record.spec_resolved = "{}";
-  CellRecord cell;
-  cell.id = "a";
-  cell.model = "llama-3.1-8b";
-  cell.hidden = cell.query_heads = cell.kv_heads = cell.head_dim = cell.cp = cell.batch = cell.tokens_per_rank = 2;
-  cell.format = "sbhd";
-  cell.sequence_order = "contiguous";
-  cell.qkv_weight = "grouped";
-  cell.status = "measured";
-  cell.operations = {"qkv_fwd", "out_fwd"};
-  cell.arms = {"native_packed", "fused"};
-  cell.order = {0, 1};
-  cell.observations = 3;
-  cell.ranks = 2;
-  cell.latency.assign(2 * 2 * 2 * 3 * 2, 1e-3);
-  cell.started.assign(8, 1.7e9);
-  cell.error_frobenius.assign(4, 1e-3);
-  cell.error_max = cell.error_bound = cell.error_frobenius;
-  record.cells = {cell};
+  auto record = test_support::record_of({test_support::measured_cell("a", {"native_packed", "fused"}, {0, 1}, 3)});
+  record.environment["modules"] = std::string(70000, 'm');
   const Damaged file("");
   write_record(record, file.path, true);
   return bytes_of(file.path);

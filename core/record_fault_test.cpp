@@ -1,7 +1,5 @@
 #include <megaup/core/record.hpp>
 
-#include <stdlib.h>
-
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -11,27 +9,19 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <megaup/core/test_support/files.hpp>
+
 /// Files that others wrote, edited through the HDF5 library itself.
 using namespace megaup::core;
 using Catch::Matchers::ContainsSubstring;
+using test_support::error_of, test_support::kGolden;
 namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kGolden = fs::path("tests") / "golden";
-
 /// A copy of a golden file, to be edited.
-struct Copy {
-  fs::path folder, path;
-  explicit Copy(const char* name = "worked.h5") {
-    std::string made = (fs::temp_directory_path() / "megaup-fault.XXXXXX").string();
-    folder = mkdtemp(made.data());
-    path = folder / name;
-    fs::copy_file(kGolden / name, path);
-    fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
-  }
-  ~Copy() { fs::remove_all(folder); }
-
+struct Copy : test_support::GoldenCopy {
+  using GoldenCopy::GoldenCopy;
   template <class Edit>
   void edit(const Edit& edit) const {
     const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
@@ -40,18 +30,6 @@ struct Copy {
     REQUIRE(H5Fclose(file) >= 0);
   }
 };
-
-std::string error_of(const fs::path& path) {
-  try {
-    read_record(path);
-  } catch (const Error& error) {
-    std::string text = error.what();
-    CHECK(text.find('\n') == std::string::npos);
-    CHECK_THAT(text, ContainsSubstring(path.filename().string()));
-    return text;
-  }
-  return "no error";
-}
 
 CellRecord cell_of(const fs::path& path, const std::string& id) {
   for (auto& cell : read_record(path).cells)
@@ -334,7 +312,7 @@ TEST_CASE("an attribute of another kind than its own is named") {
 TEST_CASE("the same content in the newest file structures, chunked and compressed, reads the same") {
   const Copy copy;
   const auto expected = read_record(copy.path);
-  const auto path = copy.folder / "newest.h5";
+  const auto path = copy.folder.path / "newest.h5";
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS), old = H5Fopen(copy.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);

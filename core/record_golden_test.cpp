@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,13 +9,13 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <megaup/core/test_support/files.hpp>
+
 using namespace megaup::core;
 using Catch::Matchers::ContainsSubstring;
-namespace fs = std::filesystem;
+using test_support::kGolden;
 
 namespace {
-
-const fs::path kGolden = fs::path("tests") / "golden";
 
 const CellRecord& find(const Record& record, const std::string& id) {
   for (const auto& cell : record.cells)

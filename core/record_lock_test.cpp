@@ -1,11 +1,9 @@
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include <hdf5.h>
@@ -14,51 +12,17 @@
 
 #include <megaup/core/hash.hpp>
 #include <megaup/core/record.hpp>
+#include <megaup/core/test_support/files.hpp>
 
 /// Files that others have open, had open when they died, or must not see changed.
 using namespace megaup::core;
 using Catch::Matchers::ContainsSubstring;
+using test_support::bytes_of, test_support::error_of, test_support::GoldenCopy;
 namespace fs = std::filesystem;
 
-namespace {
-
-const fs::path kGolden = fs::path("tests") / "golden";
-
-/// A copy of a golden file.
-struct Copy {
-  fs::path folder, path;
-  Copy() {
-    std::string made = (fs::temp_directory_path() / "megaup-lock.XXXXXX").string();
-    folder = mkdtemp(made.data());
-    path = folder / "worked.h5";
-    fs::copy_file(kGolden / "worked.h5", path);
-    fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
-  }
-  ~Copy() { fs::remove_all(folder); }
-};
-
-std::string bytes_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::string error_of(const fs::path& path) {
-  try {
-    read_record(path);
-  } catch (const Error& error) {
-    std::string text = error.what();
-    CHECK(text.find('\n') == std::string::npos);
-    CHECK_THAT(text, ContainsSubstring(path.filename().string()));
-    return text;
-  }
-  return "no error";
-}
-
-}  // namespace
-
 TEST_CASE("a file whose writer was killed is recognised, and not touched") {
-  const Copy copy;
-  const auto path = copy.folder / "killed.h5";
+  const GoldenCopy copy;
+  const auto path = copy.folder.path / "killed.h5";
   const pid_t writer = fork();
   if (writer == 0) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -78,7 +42,7 @@ TEST_CASE("a file whose writer was killed is recognised, and not touched") {
 }
 
 TEST_CASE("reading changes nothing, not even of a file that could be written") {
-  const Copy copy;
+  const GoldenCopy copy;
   const auto before = sha256(bytes_of(copy.path));
   const auto time = fs::last_write_time(copy.path);
   read_record(copy.path);
@@ -87,7 +51,7 @@ TEST_CASE("reading changes nothing, not even of a file that could be written") {
 }
 
 TEST_CASE("a file that a writer has open is not read") {
-  const Copy copy;
+  const GoldenCopy copy;
   const hid_t file = H5Fopen(copy.path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   REQUIRE(file >= 0);
   try {
@@ -105,7 +69,7 @@ TEST_CASE("the HDF5 library prints nothing of its own, and its printing is as be
   H5E_auto2_t before = nullptr, after = nullptr;
   void* data = nullptr;
   H5Eget_auto2(H5E_DEFAULT, &before, &data);
-  const Copy copy;
+  const GoldenCopy copy;
   std::ofstream(copy.path) << std::string(5000, 'x');
   error_of(copy.path);
   H5Eget_auto2(H5E_DEFAULT, &after, &data);

@@ -1,11 +1,8 @@
 #include <megaup/core/record.hpp>
 
-#include <stdlib.h>
-
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <thread>
@@ -16,60 +13,25 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <megaup/core/hash.hpp>
+#include <megaup/core/test_support/files.hpp>
+#include <megaup/core/test_support/records.hpp>
 
 using namespace megaup::core;
 using Catch::Matchers::ContainsSubstring;
+using test_support::bytes_of, test_support::Folder;
 namespace fs = std::filesystem;
 
 namespace {
 
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "megaup-record.XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path); }
-};
-
-std::string bytes_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 CellRecord sample_cell(const std::string& id) {
-  CellRecord cell;
-  cell.id = id;
-  cell.model = "llama-3.1-8b";
-  cell.hidden = 4096;
-  cell.query_heads = 32;
-  cell.kv_heads = 8;
-  cell.head_dim = 128;
-  cell.cp = 2;
-  cell.batch = 8;
-  cell.tokens_per_rank = 2048;
-  cell.format = "sbhd";
-  cell.sequence_order = "contiguous";
-  cell.qkv_weight = "grouped";
-  cell.status = "measured";
+  auto cell = test_support::measured_cell(id, {"native_packed", "fused", "gemm_only"}, {0, 1}, 5);
   cell.extra = {{"duty", "sustained"}, {"peak_bytes", std::int64_t{123456789012}}, {"gemm_share", 0.1}};
-  cell.operations = {"qkv_fwd", "out_fwd", "out_dgrad", "qkv_dgrad"};
-  cell.arms = {"native_packed", "fused", "gemm_only"};
-  cell.order = {0, 1};
-  cell.observations = 5;
-  cell.ranks = 2;
-  for (std::size_t i = 0; i < 4 * 3 * 2 * 5 * 2; ++i) cell.latency.push_back(1e-3 + 1e-7 * static_cast<double>(i));
-  for (std::size_t i = 0; i < 4 * 3 * 2; ++i) cell.started.push_back(1.795e9 + static_cast<double>(i));
-  cell.error_frobenius.assign(12, 1e-3);
-  cell.error_max.assign(12, 2e-3);
-  cell.error_bound.assign(12, 1e-2);
+  for (std::size_t i = 0; i < cell.latency.size(); ++i) cell.latency[i] += 1e-7 * static_cast<double>(i);
   return cell;
 }
 
 Record sample(std::vector<CellRecord> cells) {
-  Record record;
-  record.created = "2026-11-29T12:00:00Z";
-  record.megaup_version = "0.1.0";
+  auto record = test_support::record_of(std::move(cells));
   record.git = std::string(40, 'a');
   record.fabric = "emulated";
   record.extra = {{"plan_sha256", std::string(64, 'b')}, {"seed", std::int64_t{-7}}, {"h_ms", 0.25}};
@@ -78,7 +40,6 @@ Record sample(std::vector<CellRecord> cells) {
   record.spec_resolved = "{\"name\": \"ü\"}";
   record.spec_sha256_yaml = sha256(record.spec_yaml);
   record.spec_sha256_resolved = sha256(record.spec_resolved);
-  record.cells = std::move(cells);
   return record;
 }
 

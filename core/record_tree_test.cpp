@@ -1,19 +1,17 @@
 #include <megaup/core/record_tree.hpp>
 
 #include <cmath>
-#include <filesystem>
 #include <string>
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <megaup/core/record_bytes.hpp>
+#include <megaup/core/test_support/files.hpp>
 
 using namespace megaup::core;
-namespace fs = std::filesystem;
+using test_support::kGolden;
 
 namespace {
-
-const fs::path kGolden = fs::path("tests") / "golden";
 
 bool same(const detail::Value& a, const detail::Value& b) {
   if (a.kind != b.kind || a.null != b.null || a.unwritten != b.unwritten || a.shape != b.shape || a.texts != b.texts ||

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <megaup/core/record.hpp>
+#include <megaup/core/test_support/records.hpp>
 
 /// Cells with known times, for tests. Times are given in milliseconds and stored in seconds.
 namespace megaup::analysis::test_support {
@@ -16,19 +17,9 @@ inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline core::CellRecord blank_cell(std::vector<std::string> arms = {"native_packed", "fused"},
                                    std::vector<std::uint8_t> order = {0, 1}, std::int64_t observations = 40,
                                    std::int64_t ranks = 2) {
-  core::CellRecord cell;
-  cell.id = "cell";
-  cell.model = "llama-3.1-8b";
-  cell.hidden = 4096, cell.query_heads = 32, cell.kv_heads = 8, cell.head_dim = 128;
-  cell.cp = 2, cell.batch = 8, cell.tokens_per_rank = 2048;
-  cell.format = "sbhd", cell.sequence_order = "contiguous", cell.qkv_weight = "grouped";
-  cell.status = "measured";
-  cell.operations = {"qkv_fwd", "out_fwd", "out_dgrad", "qkv_dgrad"};
-  cell.arms = std::move(arms);
-  cell.order = std::move(order);
-  cell.observations = observations;
-  cell.ranks = ranks;
-  cell.latency.assign(cell.index(cell.operations.size(), 0, 0, 0, 0), 1e-3);
+  auto cell = core::test_support::measured_cell("cell", std::move(arms), std::move(order), observations, ranks);
+  cell.started.clear();
+  for (auto* errors : {&cell.error_frobenius, &cell.error_max, &cell.error_bound}) errors->clear();
   return cell;
 }
 
@@ -52,11 +43,8 @@ inline void fill_arm(core::CellRecord& cell, std::size_t arm, double ms) {
 
 /// One file's worth of everything but cells.
 inline core::Record blank_record(std::string path = "run.h5") {
-  core::Record record;
+  auto record = core::test_support::record_of({});
   record.path = std::move(path);
-  record.created = "2026-11-29T12:00:00Z";
-  record.megaup_version = "0.1.0";
-  record.git = std::string(40, '0');
   record.environment = {{"host", "node-a"}, {"device", "host"}, {"communicator", "threads"}};
   return record;
 }

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <megaup/core/hash.hpp>
 #include <megaup/core/record.hpp>
+#include <megaup/core/test_support/records.hpp>
 #include <megaup/core/text.hpp>
 
 using namespace megaup::core;
@@ -24,51 +24,23 @@ double time_of(int o, int a, int b, int i, int r) {
 }
 
 CellRecord sample_cell() {
-  CellRecord cell;
-  cell.id = "llama-3.1-8b.cp2.m2048";
+  auto cell = test_support::measured_cell("llama-3.1-8b.cp2.m2048", {"native_packed", "fused", "gemm_only"}, {0, 1}, 5);
   cell.model = "Modèle \"ü\" <模型>";
-  cell.hidden = 4096;
-  cell.query_heads = 32;
-  cell.kv_heads = 8;
-  cell.head_dim = 128;
-  cell.cp = 2;
-  cell.batch = 8;
-  cell.tokens_per_rank = 2048;
-  cell.format = "sbhd";
-  cell.sequence_order = "contiguous";
-  cell.qkv_weight = "grouped";
-  cell.status = "measured";
   cell.extra = {{"duty", "sustained"}, {"peak_bytes", std::int64_t{123456789012}}, {"gemm_share", 0.75}};
-  cell.operations = {"qkv_fwd", "out_fwd", "out_dgrad", "qkv_dgrad"};
-  cell.arms = {"native_packed", "fused", "gemm_only"};
-  cell.order = {0, 1};
-  cell.observations = 5;
-  cell.ranks = 2;
+  auto at = cell.latency.begin();
   for (int o = 0; o < 4; ++o)
     for (int a = 0; a < 3; ++a)
       for (int b = 0; b < 2; ++b)
         for (int i = 0; i < 5; ++i)
-          for (int r = 0; r < 2; ++r) cell.latency.push_back(time_of(o, a, b, i, r));
+          for (int r = 0; r < 2; ++r) *at++ = time_of(o, a, b, i, r);
   cell.latency.back() = std::numeric_limits<double>::quiet_NaN();
-  for (int i = 0; i < 4 * 3 * 2; ++i) cell.started.push_back(1795953600.5 + i);
-  cell.error_frobenius.assign(12, 1e-3);
-  cell.error_max.assign(12, 2e-3);
-  cell.error_bound.assign(12, 1e-2);
   return cell;
 }
 
 void write(const char* path) {
-  Record record;
-  record.created = "2026-11-29T12:00:00Z";
-  record.megaup_version = "0.1.0";
-  record.git = std::string(40, '0');
+  auto record = test_support::record_of({sample_cell()});
   record.extra = {{"plan_sha256", std::string(64, 'b')}};
   record.environment = {{"host", "node-ü"}, {"modules", std::string(70000, 'm')}};
-  record.spec_yaml = "spec_version: 1\nname: ü\n";
-  record.spec_resolved = "{}";
-  record.spec_sha256_yaml = sha256(record.spec_yaml);
-  record.spec_sha256_resolved = sha256(record.spec_resolved);
-  record.cells = {sample_cell()};
   write_record(record, path, true);
 }
 
