@@ -57,7 +57,9 @@ void check_seconds(const BlockTimes& times, std::size_t observations, double exp
   for (const double seconds : times.seconds) CHECK(std::abs(seconds - expected) < 1e-9);
 }
 
-TEST_CASE("sustained: times are the device's, without what stands before the launch, and the host stays a few launches ahead") {
+TEST_CASE(
+    "sustained: times are the device's, without what stands before the launch, and the host stays a few launches "
+    "ahead") {
   const auto ranks = timed({.warmup = 3, .observations = 100, .cache = experiments::Cache::cold});
   for (const std::size_t rank : {0u, 1u}) {
     check_seconds(ranks[rank].times[0], 100, rank == 0 ? 1e-3 : 3e-3);

@@ -22,7 +22,8 @@ class FakeArm final : public ops::PreparedOperation {
       : operands_(operands),
         world_(dynamic_cast<FakeWorld&>(context.communicator)),
         on_host_(operands.operation(), operands.problem(), world_.host()),
-        real_(ops::find_arm("native_packed", operands.operation().kind)->prepare(on_host_, {.communicator = world_.host()})),
+        real_(ops::find_arm("native_packed", operands.operation().kind)
+                  ->prepare(on_host_, {.communicator = world_.host()})),
         misdeed_(misdeed),
         alone_(false) {}
 
