@@ -20,8 +20,8 @@ class DeviceChunked final : public PreparedOperation {
         chunks_(operands.problem().M(), kRowStep),
         wide_(device_, operands, chunks_.rows()),
         reorder_(device_, operands, wide_.matrix(), chunks_.rows()),
-        exchange_(context.communicator.exchange(
-            {static_cast<std::size_t>(reorder_.slab_bytes()), kChunkSlots, transport})) {
+        exchange_(
+            context.communicator.exchange({static_cast<std::size_t>(reorder_.slab_bytes()), kChunkSlots, transport})) {
     const CublasLt library;
     for (int i = 0; i < chunks_.count(); ++i) {
       const RowRange rows = chunks_[i];

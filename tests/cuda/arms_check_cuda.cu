@@ -267,6 +267,35 @@ bool replayable(comm::Communicator& group, const ops::Arm& arm) {
   return arm.name == "fused" || (arm.name == "native_packed" && !group.no_transport(comm::Transport::nccl));
 }
 
+/// Rank 0 alone on the whole device, its peers' data taken as arrived: every launch must end by itself. All arms, the
+/// bounds too.
+void check_solo(comm::Communicator& group, const Case& c, Tally& tally) {
+  if (over(group, tally) || !feasible(group, c, tally)) return;
+  const bool alone = group.rank() == 0;
+  group.device()->use_whole(alone);
+  {
+    Prepared prepared(group, c);
+    ops::fill_inputs(prepared.operands, {.seed = 23});
+    group.barrier();
+    if (alone) {
+      prepared.operation->assume_peers_arrived();
+      for (int launch = 0; launch < 5; ++launch) prepared.operation->run();
+      prepared.device.synchronize();
+      const core::Reason why = prepared.operation->fault();
+      tally.expect(!why, c.words() + " alone: " + why.value_or(""));
+    }
+    group.barrier();
+  }
+  group.device()->use_whole(false);
+}
+
+void check_all_solo(comm::Communicator& group, Tally& tally) {
+  for (const ops::Operation* op : ops::operations())
+    for (const ops::Arm* arm : ops::arms())
+      if (arm->kind == op->kind && arm->place == ops::Place::cuda)
+        check_solo(group, {*op, *arm, problems(group.size()).front()}, tally);
+}
+
 void check_sequences(comm::Communicator& group, Tally& tally) {
   const std::vector<core::Problem> some = problems(group.size());
   each_arm([&](const ops::Operation& op, const ops::Arm& arm) {
@@ -301,8 +330,8 @@ void check_ranks(comm::Communicator& host, bool share, Tally& tally) {
   const auto started = Clock::now();
   const auto section = [&](const char* name) {
     if (group->rank() == 0)
-      std::printf("P %d %s: %lld checks, %lld wrong, %.1f s\n", group->size(), name, static_cast<long long>(tally.checks),
-                  static_cast<long long>(tally.failures),
+      std::printf("P %d %s: %lld checks, %lld wrong, %.1f s\n", group->size(), name,
+                  static_cast<long long>(tally.checks), static_cast<long long>(tally.failures),
                   std::chrono::duration<double>(Clock::now() - started).count());
     std::fflush(stdout);
   };
@@ -310,6 +339,8 @@ void check_ranks(comm::Communicator& host, bool share, Tally& tally) {
   section("refusals");
   check_sequences(*group, tally);
   section("sequences");
+  if (share) check_all_solo(*group, tally);  // solo is for ranks that share a device
+  section("solo");
   check_self_test(*group, tally);
   section("self-test");
   check_padding(*group, tally);
