@@ -96,6 +96,7 @@ const ops::CompiledPull* compiled(std::string_view name, bool weight_transposed)
 std::shared_ptr<ops::PreparedKernel> pull(const PullCase& c, const ops::PullCandidate& candidate,
                                           const ops::PullMoves& moves, double bytes_per_second) {
   ops::PullFlags flags = c.flags();
+  if (moves.block_rows != candidate.moves.block_rows) flags.local = static_cast<std::uint32_t*>(c.other_words.data());
   if (bytes_per_second > 0) flags.pace_ns = static_cast<std::uint32_t>(2048.0 * c.sms / bytes_per_second * 1e9 + 0.5);
   return compiled(candidate.kernel->name, c.shape.weight_transposed)
       ->pull(c.gemm(candidate.swizzle), c.map(), moves, c.pull_heads(), flags);
