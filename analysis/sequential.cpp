@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <megaup/analysis/block_series.hpp>
+#include <megaup/analysis/cell_rows.hpp>
 #include <megaup/analysis/interval.hpp>
 
 namespace megaup::analysis {
@@ -25,6 +27,17 @@ bool may_stop(std::span<const double> differences, std::span<const std::uint8_t>
   if (!estimate) return false;
   const Interval interval = interval_of(*estimate, look_confidence(static_cast<std::int64_t>(at.size())));
   return 0.5 * (interval.high - interval.low) <= half_width;
+}
+
+bool may_stop(const core::CellRecord& cell, double half_width, std::int64_t max_pairs) {
+  const auto rows = cell_rows(core::Record{}, cell);
+  return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+    auto differences = block_times_ms(cell, row.baseline, kOperations, AcrossRanks::maximum);
+    const auto candidate = block_times_ms(cell, row.candidate, kOperations, AcrossRanks::maximum);
+    if (!differences || !candidate) return false;
+    for (std::size_t block = 0; block < differences->size(); ++block) (*differences)[block] -= (*candidate)[block];
+    return may_stop(*differences, cell.order, half_width, max_pairs);
+  });
 }
 
 }  // namespace megaup::analysis

@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include <megaup/core/record.hpp>
+
 namespace megaup::analysis {
 
 /// Measuring until Delta is known well enough. Looking at the interval after every pair and stopping as soon as it is narrow would stop too
@@ -21,5 +23,8 @@ double look_confidence(std::int64_t looks);
 /// `half_width`, or max_pairs is reached. differences and order [block] as in ordered_mean.
 bool may_stop(std::span<const double> differences, std::span<const std::uint8_t> order, double half_width,
               std::int64_t max_pairs);
+
+/// The same for a cell that is being measured: true when all its rows may end. half_width in milliseconds, of Delta.
+bool may_stop(const core::CellRecord& cell, double half_width, std::int64_t max_pairs);
 
 }  // namespace megaup::analysis

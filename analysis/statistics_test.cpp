@@ -10,6 +10,7 @@
 
 #include <megaup/analysis/cell_rows.hpp>
 #include <megaup/analysis/conclusions.hpp>
+#include <megaup/analysis/sequential.hpp>
 #include <megaup/analysis/statistics_notes.hpp>
 #include <megaup/analysis/test_support/cells.hpp>
 
@@ -157,4 +158,17 @@ TEST_CASE("details: the mean of the ranks, the four against their sequence, outl
   CHECK(details.maxima_ms.size() == 4 * 2 * 2 * 40);
   CHECK(details.maxima_ms[0] == 3.0F);
   CHECK(details_of(cell, "native_packed", "fused", Depth::ranks).maxima_ms.empty());
+}
+
+TEST_CASE("a cell may end when the interval of every row is narrow enough at one of the looks") {
+  // Eight blocks are the second of the looks 2, 4, 8 pairs; t(1 - 0.05/6, 6) = 3.28746 in place of 2.44691 makes the half-width 0.137032 ms.
+  CHECK_FALSE(may_stop(eight_blocks(), 0.1370, 8));
+  CHECK(may_stop(eight_blocks(), 0.1371, 8));
+  CHECK(may_stop(eight_blocks(), 1e-9, 4));  // the last look
+  auto two = eight_blocks({"native_packed", "fused", "native_pipelined"});
+  CHECK(may_stop(two, 0.1371, 8));
+  fill(two, 3, 2, 0, 5);  // a second baseline with one slow block
+  CHECK_FALSE(may_stop(two, 0.1371, 8));
+  set(two, 3, 2, 0, 0, 0, kNan);
+  CHECK_FALSE(may_stop(two, 1e9, 8));  // no Delta, so nothing is known
 }

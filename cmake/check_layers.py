@@ -25,8 +25,8 @@ MAY_INCLUDE = {
 CONFINED = {
     "Kokkos_*": ["*_kokkos.cpp"],
     "KokkosCore*": ["*_kokkos.cpp"],
-    "cuda*": ["*_cuda.cu"],
-    "cublas*": ["*_cuda.cu"],
+    "cuda*": ["*_cuda.cu", "*_cuda.cuh"],
+    "cublas*": ["*_cuda.cu", "*_cuda.cuh"],
     "nccl*": ["comm/nccl/*", "*_cuda.cu"],
     "hdf5*": ["core/record*.cpp"],
     "H5*": ["core/record*.cpp"],

@@ -50,7 +50,8 @@ set(MEGAUP_MPI_ENVIRONMENT
     OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMP_PROC_BIND=false
     ASAN_OPTIONS=fast_unwind_on_malloc=0)
 
-# megaup_script_test(<label> <script>): a Python or shell test of the program.
+# megaup_script_test(<label> <script> [<argument>]): a Python or shell test of the program, <label>.<script>[_<argument>].
+# It may end as skipped with status 77.
 function(megaup_script_test label script)
   get_filename_component(name ${script} NAME_WE)
   string(REGEX REPLACE "_test$" "" name ${name})
@@ -59,7 +60,8 @@ function(megaup_script_test label script)
   else()
     set(interpreter bash)
   endif()
-  add_test(NAME ${label}.${name} COMMAND ${interpreter} ${script})
+  string(JOIN _ name ${name} ${ARGN})
+  add_test(NAME ${label}.${name} COMMAND ${interpreter} ${script} ${ARGN})
   set_tests_properties(${label}.${name} PROPERTIES
     LABELS ${label} TIMEOUT ${MEGAUP_TEST_TIMEOUT} SKIP_RETURN_CODE 77 PROCESSORS 2
     ENVIRONMENT_MODIFICATION PYTHONPATH=path_list_prepend:${PROJECT_SOURCE_DIR}/build/python # scripts/install_dependencies

@@ -30,6 +30,11 @@ void require_same(Communicator& communicator, std::array<std::uint64_t, 2> mine,
 
 }  // namespace
 
+core::Reason Communicator::do_no_transport(Transport transport) const {
+  if (transport == Transport::automatic) return {};
+  return fmt::format("exchange {} moves memory of devices: this communicator ({}) has none", name(transport), backend());
+}
+
 bool Communicator::any(bool mine) { return do_any(mine); }
 
 std::vector<std::byte> Communicator::all_gather(std::span<const std::byte> mine) {
@@ -71,6 +76,7 @@ std::unique_ptr<Exchange> Communicator::exchange(const ExchangeShape& shape) {
   if (shape.bytes_per_peer > std::numeric_limits<std::size_t>::max() / 2 / blocks)
     throw core::Error(core::ErrorKind::cell,
                       fmt::format("exchange: {} bytes per peer are too many", shape.bytes_per_peer), rank_);
+  if (core::Reason reason = no_transport(shape.transport)) throw core::Error(core::ErrorKind::cell, *reason, rank_);
   require_same(*this, {shape.bytes_per_peer, static_cast<std::uint64_t>(shape.slots)}, "exchange", "bytes_per_peer",
                "slots");
   return do_exchange(shape);

@@ -10,6 +10,7 @@
 
 #include <megaup/comm/exchange.hpp>
 #include <megaup/comm/peer_memory.hpp>
+#include <megaup/comm/stream_barrier.hpp>
 #include <megaup/core/device.hpp>
 #include <megaup/core/error.hpp>
 
@@ -62,11 +63,17 @@ class Communicator {
   /// Why peer_memory is impossible here (for example ranks on several nodes); nothing if it is possible. Not
   /// collective, same on all.
   core::Reason no_peer_memory() const { return do_no_peer_memory(); }
+  /// Why exchange() cannot move bytes that way here; nothing if it can. Not collective, same on all.
+  core::Reason no_transport(Transport transport) const { return do_no_transport(transport); }
   Placement placement() const { return do_placement(); }
+  /// What the bytes of exchange() and peer_memory() cross: host-memory | network | nvlink | pcie | emulated.
+  std::string_view fabric() const { return do_fabric(); }
   /// The accelerator of this rank; nullptr on a host backend. With one, peer_memory() and exchange() give memory of the
   /// devices (every rank's base() is an address that this rank's device reaches), an exchange's start() and finish()
   /// enqueue in the device's stream and return at once, and barrier() is among the host threads only.
   core::Device* device() const { return do_device(); }
+  /// A barrier in the streams of the devices of the group; nullptr on a host backend. Collective.
+  std::unique_ptr<StreamBarrier> stream_barrier() { return do_stream_barrier(); }
 
   /// Not collective: ends all ranks; their waits throw. The first cause wins and is what launch() reports. Never
   /// throws.
@@ -85,7 +92,10 @@ class Communicator {
   virtual std::unique_ptr<PeerMemory> do_peer_memory(std::size_t bytes, std::size_t flags) = 0;
   virtual core::Reason do_no_peer_memory() const = 0;
   virtual Placement do_placement() const = 0;
+  virtual core::Reason do_no_transport(Transport transport) const;
+  virtual std::string_view do_fabric() const { return placement().nodes > 1 ? "network" : "host-memory"; }
   virtual core::Device* do_device() const { return nullptr; }
+  virtual std::unique_ptr<StreamBarrier> do_stream_barrier() { return nullptr; }
   virtual void do_abort(const core::Error& cause) noexcept = 0;
 
   int rank_, size_;

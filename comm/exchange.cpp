@@ -6,6 +6,15 @@
 
 namespace megaup::comm {
 
+std::string_view name(Transport value) {
+  constexpr std::string_view kNames[] = {"auto", "nccl", "copy_engine"};
+  return kNames[static_cast<std::size_t>(value)];
+}
+
+void Exchange::assume_peers_arrived() {
+  throw core::Error(core::ErrorKind::usage, "this exchange cannot run without its peers");
+}
+
 Exchange::Exchange(const ExchangeShape& shape) : shape_(shape), in_flight_(static_cast<std::size_t>(shape.slots)) {}
 
 int Exchange::existing(int slot) const {

@@ -1,13 +1,23 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include <megaup/core/error.hpp>
+
 namespace megaup::comm {
+
+/// What moves the bytes. A host backend has one way, `automatic`. On devices `automatic` is what the communicator was
+/// made with (DeviceChoice).
+enum class Transport : std::uint8_t { automatic, nccl, copy_engine };
+std::string_view name(Transport value);
 
 struct ExchangeShape {
   std::size_t bytes_per_peer = 0;  ///< the same for every pair; zero is allowed
   int slots = 1;                   ///< exchanges that may be in flight at once (pipelined and chunked arms)
+  Transport transport = Transport::automatic;
 };
 
 /// The native all-to-all, prepared once: recv block p of rank r = send block r of rank p, each bytes_per_peer long, in
@@ -24,6 +34,11 @@ struct ExchangeShape {
 /// Errors  finish throws Error{cell} on abort or when a peer does not come within the launch's patience, naming it;
 ///         after that the exchange can only be dropped.
 ///         start and finish throw it for a slot that does not exist, is in flight already, or was not started.
+///
+/// On a device (Communicator::device()) the buffers are the device's; start and finish only enqueue, and what is said
+/// of them holds in the order of the device's stream: start takes what was enqueued before it, and what is enqueued
+/// after finish may read recv and write send. A peer that does not come is told by fault() after a synchronize().
+/// recv() changes with every start of its slot: ask for it between start and the next start.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -35,6 +50,13 @@ class Exchange {
   const std::byte* recv(int slot) const { return do_recv(existing(slot)); }
   void start(int slot);
   void finish(int slot);
+  /// Devices, for timing without peers (PreparedOperation::assume_peers_arrived): waits of finish are over at once from
+  /// now on. Throws Error{usage} where that cannot be.
+  virtual void assume_peers_arrived();
+  /// Devices, after a synchronize(): the peer that did not come in time.
+  virtual core::Reason fault() { return {}; }
+  /// What moves the bytes, for the record: pulled, MPI_Ialltoall, nccl, copy_engine, ...
+  virtual std::string_view describe() const { return "host"; }
 
  protected:
   explicit Exchange(const ExchangeShape& shape);

@@ -8,7 +8,9 @@ DeviceBuffer::DeviceBuffer(Device& device, std::size_t bytes)
     : device_(&device), data_(bytes == 0 ? nullptr : device.allocate(bytes)), size_(bytes) {}
 
 DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
-    : device_(other.device_), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : device_(std::exchange(other.device_, nullptr)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
 
 DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
   std::swap(device_, other.device_);

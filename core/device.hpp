@@ -11,7 +11,7 @@ namespace megaup::core {
 /// What a device reports of itself, for the record of a block; NaN where it does not say.
 struct DeviceState {
   double sm_clock_hz, memory_clock_hz, power_w, temperature_c;
-  std::uint64_t throttle_reasons;  ///< NVML's bits, 0 = none
+  double throttle_reasons;  ///< NVML's bits as a number, 0 = none
 };
 
 /// One accelerator as one rank uses it: its memory and one stream in which work happens in order. Host code knows only
@@ -20,17 +20,25 @@ struct DeviceState {
 /// Stream  mark() and what arms enqueue are asynchronous; copies, fill() and synchronize() return when they, and all
 ///         work enqueued before, are done.
 /// Ranks   none is collective. A device belongs to the thread of its rank.
-/// Errors  Error{environment} when memory runs out (bytes wanted, free and total), Error{cell} for a fault of earlier
-///         work, with the device's own words.
+/// Errors  Error{cell} when memory runs out (bytes wanted, free and total), for a fault of earlier work, with the
+///         device's own words, and when work is not done within the patience.
 class Device {
  public:
   virtual ~Device() = default;
+
+  /// Makes it the device of the calling thread, which must be its rank's. Once, before anything else.
+  virtual void make_current() = 0;
 
   virtual std::string_view kind() const = 0;     ///< cuda
   virtual std::string describe() const = 0;      ///< name, UUID and index, for the record
   virtual int index() const = 0;                 ///< which device of the process
   virtual int multiprocessors() const = 0;       ///< SMs that this rank may use (a partition's when the device is shared)
   virtual void* stream() const = 0;              ///< cudaStream_t
+  /// Another stream of this rank, the same for the same number (from 0): for work beside stream(), ordered by events.
+  virtual void* side_stream(int number) = 0;
+  /// A rank that shares its device: true = stream(), side_stream() and multiprocessors() are the whole device's from
+  /// now on, false = its partition's again. No effect on a rank that has the device for itself. Not collective.
+  virtual void use_whole(bool whole) = 0;
 
   virtual std::byte* allocate(std::size_t bytes) = 0;
   virtual void release(std::byte* memory) noexcept = 0;
@@ -43,6 +51,10 @@ class Device {
   /// seconds(i, j) is the time from stamp i to stamp j, both passed. Resolution about 0.5 us.
   virtual void mark(int stamp) = 0;
   virtual double seconds(int from, int to) = 0;
+  /// Returns when the stream has passed the stamp.
+  virtual void wait(int stamp) = 0;
+  /// Enqueues writes of more bytes than the device caches.
+  virtual void flush_cache() = 0;
 
   virtual DeviceState state() = 0;
 };

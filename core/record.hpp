@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include <megaup/core/device_series.hpp>
 #include <megaup/core/error.hpp>
 
 /// The result file: the only thing that measurement and analysis share. HDF5 stays hidden in record_*.cpp.
@@ -40,6 +41,7 @@ struct CellRecord {
   std::vector<double> latency;
   std::vector<double> started;
   std::vector<double> error_frobenius, error_max, error_bound;
+  DeviceSeries device;  ///< clocks, power, ...: [operation, arm, block, rank]
 
   /// Set by the reader when this cell's data cannot be used (unknown unit, wrong shape, missing attribute): one line naming object and
   /// attribute. Such a cell keeps what could be read and must not get a Delta.
@@ -71,7 +73,7 @@ Record read_record(const std::filesystem::path& path);
 
 /// What for_each_cell reads of each cell beside its attributes, latency, order, operations and arms; the rest stays empty.
 struct CellParts {
-  bool started = true;
+  bool started = true;  ///< and what devices said in each block
   bool errors = true;
 };
 

@@ -47,7 +47,11 @@ class CellReader {
     attempt([&] { read_attributes(); });
     attempt([&] { read_axes(); });
     attempt([&] { read_latency(); });
-    if (parts.started) attempt([&] { read_started(); });
+    if (parts.started) {
+      attempt([&] { read_started(); });
+      for (const auto& quantity : kDeviceQuantities)
+        attempt([&] { cell_.device.*quantity.values = per_block_and_rank(quantity.name); });
+    }
     if (parts.errors) {
       attempt([&] { cell_.error_frobenius = per_arm("error_frobenius"); });
       attempt([&] { cell_.error_max = per_arm("error_max"); });
@@ -219,6 +223,15 @@ class CellReader {
     if (!object) return;
     check_axes(path, object->data->shape);
     cell_.started = seconds(std::move(*object), path);
+  }
+
+  std::vector<double> per_block_and_rank(const char* name) {
+    auto object = dataset(name, Value::Kind::real, "floating-point numbers", 4);
+    if (!object) return {};
+    const auto path = fmt::format("{}/{}", node_.path, name);
+    check_axes(path, object->data->shape);
+    check_axis(path, object->data->shape, 3, "rank", static_cast<std::size_t>(cell_.ranks));
+    return std::move(object->data->reals);
   }
 
   std::vector<double> per_arm(const char* name) {

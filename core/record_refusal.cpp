@@ -109,10 +109,14 @@ Reason wrong_sizes(const CellRecord& cell) {
     const char* name;
     std::size_t size, expected;
   };
-  for (const auto& [name, size, expected] :
-       {Part{"latency", cell.latency.size(), n_times}, Part{"started", cell.started.size(), n_blocks},
-        Part{"error_frobenius", cell.error_frobenius.size(), n_arms}, Part{"error_max", cell.error_max.size(), n_arms},
-        Part{"error_bound", cell.error_bound.size(), n_arms}})
+  std::vector<Part> parts{{"latency", cell.latency.size(), n_times},
+                          {"started", cell.started.size(), n_blocks},
+                          {"error_frobenius", cell.error_frobenius.size(), n_arms},
+                          {"error_max", cell.error_max.size(), n_arms},
+                          {"error_bound", cell.error_bound.size(), n_arms}};
+  for (const auto& quantity : kDeviceQuantities)
+    parts.push_back({quantity.name, (cell.device.*quantity.values).size(), n_blocks * static_cast<std::size_t>(cell.ranks)});
+  for (const auto& [name, size, expected] : parts)
     if (size != 0 && size != expected)
       return fmt::format(
           "{} has {} values, and its axes (operations {}, arms {}, blocks {}, observations {}, ranks {}) make {}", name,

@@ -51,6 +51,9 @@ class CellWriter {
             "time of one operation; NaN: not taken");
     numbers("started", cell_.started, {n_operations, n_arms, n_blocks}, "s",
             "start of the block, seconds since 1970-01-01T00:00:00Z");
+    for (const auto& quantity : kDeviceQuantities)
+      numbers(quantity.name, cell_.device.*quantity.values, {n_operations, n_arms, n_blocks, n_ranks}, quantity.units,
+              quantity.long_name);
     numbers("error_frobenius", cell_.error_frobenius, {n_operations, n_arms}, "1",
             "relative Frobenius error against the FP64 reference");
     numbers("error_max", cell_.error_max, {n_operations, n_arms}, "1",
@@ -123,11 +126,11 @@ class CellWriter {
   void numbers(const char* name, const std::vector<double>& values, const Image::Shape& shape, const char* units,
                const char* long_name) {
     if (values.empty()) return;
-    constexpr const char* kAxes[] = {"operation", "arm", "block", "observation", "rank"};
+    const char* axes[] = {"operation", "arm", "block", shape.size() == 4 ? "rank" : "observation", "rank"};
     const auto dataset = image_.numbers(group_.get(), name, shape, values);
     image_.attribute(dataset.get(), "units", units);
     image_.attribute(dataset.get(), "long_name", long_name);
-    for (unsigned axis = 0; axis < shape.size(); ++axis) attach(dataset, axis, kAxes[axis]);
+    for (unsigned axis = 0; axis < shape.size(); ++axis) attach(dataset, axis, axes[axis]);
   }
 
   const Image& image_;

@@ -34,7 +34,7 @@ constexpr std::array<CellKeyInfo, kCellKeys> kInfo{{
 constexpr std::array kModel{CellKey::model};
 constexpr std::array kSizes{CellKey::hidden, CellKey::query_heads, CellKey::kv_heads, CellKey::head_dim};
 constexpr std::array kTokens{CellKey::tokens_per_rank};
-constexpr std::array kSequence{CellKey::sequence_length};
+constexpr std::array kSequenceLength{CellKey::sequence_length};
 
 }  // namespace
 
@@ -54,7 +54,7 @@ std::span<const CellKey> alternatives(CellKey key) {
     case CellKey::query_heads:
     case CellKey::kv_heads:
     case CellKey::head_dim: return kModel;
-    case CellKey::tokens_per_rank: return kSequence;
+    case CellKey::tokens_per_rank: return kSequenceLength;
     case CellKey::sequence_length: return kTokens;
     default: return {};
   }

@@ -19,7 +19,9 @@ constexpr std::array kRecordedVariables = {
     "OMP_NUM_THREADS",     "OMP_PROC_BIND",         "OMP_PLACES",          "DNNL_MAX_CPU_ISA",     "DNNL_CPU_ISA_HINTS",
     "ONEDNN_MAX_CPU_ISA",  "HDF5_USE_FILE_LOCKING", "OMPI_MCA_btl",        "OMPI_MCA_pml",         "KOKKOS_NUM_THREADS",
     "SLURM_JOB_ID",        "SLURM_STEP_ID",         "SLURM_JOB_NODELIST",  "SLURM_JOB_PARTITION",  "SLURM_STEP_NUM_TASKS",
-    "SLURM_CPUS_PER_TASK", "SLURM_CPU_BIND",        "MALLOC_ARENA_MAX",    "LOADEDMODULES"};
+    "SLURM_CPUS_PER_TASK", "SLURM_CPU_BIND",        "MALLOC_ARENA_MAX",    "LOADEDMODULES",
+    "CUDA_VISIBLE_DEVICES", "CUDA_MODULE_LOADING",  "CUDA_DEVICE_MAX_CONNECTIONS", "NCCL_NVLS_ENABLE", "NCCL_P2P_DISABLE", "NCCL_ALGO",
+    "NCCL_PROTO"};
 
 std::string first_line_value(const char* file, std::string_view key) {
   std::ifstream in(file);

@@ -33,7 +33,8 @@ std::int64_t count(const Spec& spec) {
 /// Adds cells to a plan rule by rule.
 class Expansion {
  public:
-  Expansion(Plan& plan, std::int64_t world) : plan_(plan), spec_(plan.spec), world_(world) {
+  Expansion(Plan& plan, const PlanOptions& options)
+      : plan_(plan), spec_(plan.spec), world_(options.world), device_bytes_(options.device_bytes) {
     for (std::size_t i = 0; i < spec_.exclude.size(); ++i)
       removed_.push_back({fmt::format("exclude {}", i + 1), spec_.exclude[i].line});
   }
@@ -72,9 +73,14 @@ class Expansion {
       }
     if (cell.refused.empty()) {
       cell.bytes_per_rank = planned_bytes(cell.problem, spec_);
+      cell.least_bytes_per_rank = planned_bytes(cell.problem, spec_, leanest_providers(cell.problem, spec_));
+      cell.refused = device_refusal(cell.problem, spec_, cell.bytes_per_rank, device_bytes_);
+    }
+    if (cell.refused.empty()) {
       cell.flop = total_flop(cell, spec_);
       ++plan_.n_runnable;
     } else {
+      cell.bytes_per_rank = 0;
       ++plan_.n_refused;
     }
     plan_.cells.push_back(std::move(cell));
@@ -82,7 +88,7 @@ class Expansion {
 
   Plan& plan_;
   const Spec& spec_;
-  std::int64_t world_;
+  std::int64_t world_, device_bytes_;
   RuleCount rule_;
   std::vector<RuleCount> removed_;
   std::unordered_set<std::string> ids_;
@@ -112,7 +118,7 @@ Plan plan(const Spec& spec, const PlanOptions& options) {
   plan.resolved_sha256 = core::sha256(plan.resolved);
   plan.hash = core::sha256(fmt::format("{}\nversion {}\n", plan.resolved, options.version));
 
-  Expansion expansion(plan, options.world);
+  Expansion expansion(plan, options);
   if (spec.matrix) expansion.add(*spec.matrix, "matrix");
   for (std::size_t i = 0; i < spec.include.size(); ++i)
     expansion.add(spec.include[i], fmt::format("include {}", i + 1));
@@ -126,10 +132,10 @@ std::vector<std::uint8_t> block_kinds(const Spec& spec) {
   std::vector<std::uint8_t> kinds;
   std::uint64_t state = spec.validate.seed;
   bool reversed_first = false;
-  for (std::int64_t pair = 0; pair < spec.measure.pairs; ++pair) {
+  for (std::int64_t pair = 0; pair < spec.measure.most_pairs(); ++pair) {
     if (pair % 2 == 1)
       reversed_first = !reversed_first;
-    else if (pair > 0 || spec.measure.pairs > 1)
+    else if (pair > 0 || spec.measure.most_pairs() > 1)
       reversed_first = next_random(state) % 2 == 1;
     kinds.push_back(reversed_first ? 1 : 0);
     kinds.push_back(reversed_first ? 0 : 1);

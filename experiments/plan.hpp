@@ -19,7 +19,8 @@ struct Cell {
   std::string
       identity;  ///< sha256 of workload, operations, arms, measure, backend and validate: what its numbers depend on
   std::string refused;              ///< why it cannot run; empty if it runs
-  std::int64_t bytes_per_rank = 0;  ///< planned peak memory of one rank; 0 if refused
+  std::int64_t bytes_per_rank = 0;        ///< peak memory of one rank with the GEMM providers that take the most; 0 if refused
+  std::int64_t least_bytes_per_rank = 0;  ///< with those that take the least: the run times them and takes the fastest
   double flop = 0;  ///< of all ranks, arms, blocks and calls, bounds that only move data left out; 0 if refused
 };
 
@@ -35,6 +36,7 @@ struct PlanOptions {
   std::int64_t world = 0;             ///< processes of the launcher; 0: not known, ranks are made as needed
   std::int64_t cell_limit = 100'000;  ///< more cells than this are refused before they are expanded
   std::string_view version;           ///< of the program; part of the plan's hash
+  std::int64_t device_bytes = 0;      ///< memory of the smallest device that ranks get; 0: not known
 };
 
 struct Plan {
@@ -52,7 +54,8 @@ struct Plan {
 Plan plan(const Spec& spec, const PlanOptions& options);
 
 /// Kinds of the blocks of a cell in the order in which they run: 0 initial (operations and arms as given), 1 reversed. One pair is
-/// {0, 1}. More pairs alternate in order, {0, 1, 1, 0, ...} or {1, 0, 0, 1, ...} drawn from the seed for every two pairs.
+/// {0, 1}. The burn-in pair is not among them; with `stop` they are the most that
+/// can run. More pairs alternate in order, {0, 1, 1, 0, ...} or {1, 0, 0, 1, ...} drawn from the seed for every two pairs.
 std::vector<std::uint8_t> block_kinds(const Spec& spec);
 
 /// The plan as text for people; `gflops` is the assumed rate of the whole machine, from which the time is estimated.

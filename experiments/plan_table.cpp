@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kShownCells = 200;    // a longer table is for programs: --format json has every cell
 constexpr std::size_t kShownRefusals = 20;  // reasons, each with its first cell
 constexpr std::size_t kShownModels = 40;
+constexpr std::size_t kNamedBlocks = 8, kShownBlocks = 40;
 constexpr std::size_t kColumns = 9;
 using Row = std::array<std::string, kColumns>;
 
@@ -22,6 +23,13 @@ std::string bytes_text(double value) {
   std::size_t unit = 0;
   for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
   return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, units[unit]);
+}
+
+/// What a rank needs: a range, because it depends on the GEMM provider that the run finds fastest.
+std::string memory_text(const Cell& cell) {
+  const auto least = bytes_text(static_cast<double>(cell.least_bytes_per_rank));
+  const auto most = bytes_text(static_cast<double>(cell.bytes_per_rank));
+  return least == most ? most : fmt::format("{} to {}", least, most);
 }
 
 std::string seconds_text(double seconds) {
@@ -47,18 +55,33 @@ std::string rules_text(const Plan& plan) {
   return out;
 }
 
+/// The order of the blocks; of many only the letters.
+std::string blocks_text(const Spec& spec) {
+  const auto kinds = block_kinds(spec);
+  const bool letters = kinds.size() > kNamedBlocks;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kinds.size(), kShownBlocks); ++i) {
+    if (i > 0) out += letters ? " " : ", ";
+    out += kinds[i] == 0 ? (letters ? "i" : "initial") : letters ? "r" : "reversed";
+  }
+  if (kinds.size() > kShownBlocks) out += " ...";
+  if (letters) out += fmt::format(" ({} pairs; i initial, r reversed)", spec.measure.most_pairs());
+  return out;
+}
+
 std::string protocol_text(const Plan& plan) {
   const Measure& m = plan.spec.measure;
-  std::vector<std::string_view> blocks;
-  for (const auto kind : block_kinds(plan.spec)) blocks.push_back(kind == 0 ? "initial" : "reversed");
-  if (blocks.size() > 8) blocks.resize(8);
-  return fmt::format(
-      "Each cell\n  operations   {}\n  arms         {}\n  blocks       {}{}\n"
-      "               initial: for each operation, each arm, as listed; reversed: the opposite order\n"
-      "  each timing  {} warm-ups, {} observations; {} cadence, {} cache; at most {} a cell\n",
-      fmt::join(plan.spec.operations, ", "), fmt::join(plan.spec.arms.all(), ", "), fmt::join(blocks, ", "),
-      m.pairs > 4 ? fmt::format(", ... ({} pairs)", m.pairs) : "", m.warmup, m.observations, name(m.cadence),
-      name(m.cache), seconds_text(m.cell_timeout_s));
+  const bool turns = m.schedule == Schedule::interleaved;
+  std::string out = fmt::format("Each cell\n  operations   {}\n  arms         {}\n", fmt::join(plan.spec.operations, ", "),
+                                fmt::join(plan.spec.arms.all(), ", "));
+  if (plan.spec.arms.control) out += fmt::format("               control is {} once more\n", plan.spec.arms.baselines.front());
+  if (m.burn_in) out += "  burn-in      initial, reversed: not kept\n";
+  out += fmt::format("  blocks       {}\n               initial: for each operation, {}, as listed; reversed: the opposite order\n",
+                     blocks_text(plan.spec), turns ? "one observation of each arm in turn" : "each arm");
+  if (m.stop)
+    out += fmt::format("  stop         as soon as Delta is known to +- {} ms; these are the most pairs\n", m.stop->half_width_s * 1e3);
+  return out + fmt::format("  each timing  {} warm-ups, {} observations; {} cadence, {} cache; at most {} a cell\n", m.warmup, m.observations,
+                           name(m.cadence), name(m.cache), seconds_text(m.cell_timeout_s));
 }
 
 std::string layout_text(const core::Problem& p) {
@@ -89,7 +112,7 @@ Row row(const Cell& cell, double gflops) {
           p.P > 1 ? fmt::format("{:.0f}",
                                 static_cast<double>(p.H) * static_cast<double>(p.P) / static_cast<double>(p.P - 1))
                   : "-",
-          runs ? bytes_text(static_cast<double>(cell.bytes_per_rank)) : "-",
+          runs ? memory_text(cell) : "-",
           runs ? seconds_text(cell.flop / (gflops * 1e9)) : "refused", cell.id};
 }
 

@@ -1,5 +1,8 @@
 #include <megaup/experiments/process_memory.hpp>
 
+#include <malloc.h>
+
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <string>
@@ -8,10 +11,10 @@
 namespace megaup::experiments {
 namespace {
 
-/// A line of /proc/self/status such as "VmHWM:     1234 kB".
-std::optional<std::int64_t> status_bytes(std::string_view key) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
+/// The bytes of a line such as "VmHWM:     1234 kB" of a file of /proc/self.
+std::optional<std::int64_t> bytes_of(const char* file, std::string_view key) {
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with(key)) continue;
     const auto digits = line.find_first_of("0123456789");
     if (digits == std::string::npos) return {};
@@ -23,15 +26,41 @@ std::optional<std::int64_t> status_bytes(std::string_view key) {
   return {};
 }
 
-}  // namespace
+std::optional<std::int64_t> status_bytes(std::string_view key) { return bytes_of("/proc/self/status", key); }
 
-std::optional<std::int64_t> resident_bytes() { return status_bytes("VmRSS:"); }
-std::optional<std::int64_t> peak_resident_bytes() { return status_bytes("VmHWM:"); }
+/// Resident pages that are not this process's: those of files, and its peers' share of shared memory.
+std::optional<std::int64_t> foreign_bytes() {
+  const auto file = status_bytes("RssFile:"), shared = status_bytes("RssShmem:");
+  if (!file || !shared) return {};
+  if (*shared == 0) return file;
+  const auto share = bytes_of("/proc/self/smaps_rollup", "Pss_Shmem:");
+  if (!share) return {};
+  return *file + *shared - *share;
+}
 
-bool reset_peak_resident() {
+/// Starts the mark of the highest resident memory anew.
+bool reset_mark() {
   std::ofstream clear("/proc/self/clear_refs");
-  clear << "5" << std::flush;  // 5 = reset the high-water mark only
+  clear << "5" << std::flush;
   return static_cast<bool>(clear);
 }
+
+}  // namespace
+
+PeakMemory::PeakMemory() {
+  const auto resident = status_bytes("VmRSS:"), foreign = foreign_bytes();
+  if (resident && foreign && reset_mark()) before_ = *resident - *foreign;
+}
+
+void PeakMemory::look() {
+  if (!before_) return;
+  const auto mark = status_bytes("VmHWM:");
+  give_back_freed_memory();  // or it would count in the next phase
+  const auto foreign = foreign_bytes();
+  if (!mark || !foreign || !reset_mark()) return;
+  peak_ = std::max(peak_.value_or(0), *mark - *foreign - *before_);
+}
+
+void give_back_freed_memory() { malloc_trim(0); }
 
 }  // namespace megaup::experiments

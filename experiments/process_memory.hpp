@@ -5,13 +5,26 @@
 
 namespace megaup::experiments {
 
-/// Resident memory of this process now, in bytes; nothing where the system does not tell.
-std::optional<std::int64_t> resident_bytes();
+/// Peak memory of this process above what it had when the watch began, in bytes: anonymous pages, and pages shared with
+/// other processes (the windows of MPI ranks) by this process's share of them. Pages of files, such as the text of
+/// libraries, are left out: they are nobody's allocation.
+///
+/// One watch a process at a time. The system keeps only one mark, and only for the sum of all pages; so each phase must
+/// end in look(), while what it shared is still mapped.
+class PeakMemory {
+ public:
+  PeakMemory();
+  /// Ends a phase: takes its peak and starts the next one.
+  void look();
+  /// The highest peak of all phases; nothing where the system does not tell.
+  std::optional<std::int64_t> bytes() const { return peak_; }
 
-/// Highest resident memory since the last reset, in bytes.
-std::optional<std::int64_t> peak_resident_bytes();
+ private:
+  std::optional<std::int64_t> before_, peak_;
+};
 
-/// Starts the peak anew from the present; false where the system does not allow it (the peak then includes earlier cells).
-bool reset_peak_resident();
+/// Hands what the allocator keeps for later back to the system. Without it the peak of a phase would depend on what was
+/// freed before it.
+void give_back_freed_memory();
 
 }  // namespace megaup::experiments

@@ -11,6 +11,7 @@
 #include <megaup/core/text.hpp>
 #include <megaup/core/version.hpp>
 #include <megaup/experiments/agreement.hpp>
+#include <megaup/experiments/devices.hpp>
 #include <megaup/experiments/measure.hpp>
 #include <megaup/ops/kokkos_session.hpp>
 
@@ -35,6 +36,8 @@ Run::Run(const Plan& plan, const comm::Backend& backend, Options options)
     : plan_(plan), backend_(backend), options_(std::move(options)), store_(options_.output) {}
 
 RunOutcome Run::run(const std::atomic<bool>& stop) {
+  if (plan_.spec.measure.stop && !(options_.stopping.looks && options_.stopping.enough))
+    throw core::Error(core::ErrorKind::usage, fmt::format("{}: 'stop' needs a rule that says when Delta is known well enough, and this caller gave none", plan_.spec.file));
   if (backend_.launcher_ranks() > 0)
     launch_all(stop);
   else
@@ -146,7 +149,7 @@ void Run::launch_each(const std::atomic<bool>& stop) {
                       [&](comm::Communicator& world) { measure_on(world, {cell}, stop); });
     } catch (const core::Error& error) {
       if (error.kind() == core::ErrorKind::environment) throw;
-      auto record = blank_cell(plan_, *cell, ranks);
+      auto record = blank_cell(plan_, *cell, timed_ranks(plan_, ranks));
       record.status = "failed";
       record.reason = error.rank() >= 0 ? fmt::format("rank {}: {}", error.rank(), error.what()) : error.what();
       finish(*cell, std::move(record));
@@ -164,14 +167,20 @@ void Run::meet(comm::Communicator& world) {
                                                             hashes[0], rank, hashes[rank]));
   auto hosts = world.all_gather(std::string_view(options_.environment["host"]));
   options_.environment["hosts"] = fmt::format("{}", fmt::join(hosts, " "));
-  if (world.placement().nodes > 1) fabric_ = "network";
 }
 
 void Run::measure_on(comm::Communicator& world, const std::vector<const Cell*>& cells, const std::atomic<bool>& stop) {
+  std::unique_ptr<comm::Communicator> on_devices;
   for (const auto* cell : cells) {
     if (world.rank() == 0) begin(*cell);
+    if (plan_.spec.backend.device == DeviceKind::cuda && !on_devices) on_devices = take_devices(world, plan_.spec);
+    auto& ranks = on_devices ? *on_devices : world;
+    if (world.rank() == 0) {
+      const std::lock_guard lock(writing_);
+      fabric_ = ranks.fabric();
+    }
     try {
-      auto record = measure_cell(plan_, *cell, world, options_.find_arm, stop);
+      auto record = measure_cell(plan_, *cell, ranks, options_.find_arm, options_.stopping, stop);
       if (world.rank() == 0) finish(*cell, std::move(record));
     } catch (const AgreedError& error) {  // only `stopped` leaves measure_cell
       if (world.rank() == 0) stopped_ = true;
@@ -228,7 +237,7 @@ core::Record Run::merge() const {
       merged.cells.push_back(std::move(stored->cells[0]));
       continue;
     }
-    auto blank = blank_cell(plan_, cell, static_cast<int>(cell.problem.P));
+    auto blank = blank_cell(plan_, cell, timed_ranks(plan_, static_cast<int>(cell.problem.P)));
     blank.status = cell.refused.empty() ? "incomplete" : "refused";
     blank.reason = !cell.refused.empty()     ? cell.refused
                    : in_hand == cell.id ? "stopped while it was measured"

@@ -13,6 +13,7 @@
 #include <megaup/core/record.hpp>
 #include <megaup/experiments/cell_store.hpp>
 #include <megaup/experiments/plan.hpp>
+#include <megaup/experiments/stopping.hpp>
 #include <megaup/ops/arm.hpp>
 
 namespace megaup::experiments {
@@ -48,11 +49,12 @@ class Run {
     /// Told on rank 0 why all ranks of a launcher's world refuse, before any of them ends: a launcher kills the others when one has ended.
     std::function<void(const core::Error&)> on_refusal;
     ops::ArmLookup find_arm = ops::arms_at(ops::Place::host);
+    Stopping stopping;  ///< needed by a spec with measure.stop
   };
 
   Run(const Plan& plan, const comm::Backend& backend, Options options);
 
-  /// Throws AgreedError, told already through on_refusal, when the ranks of a launcher's world cannot begin.
+  /// Throws Error{usage} when the spec has measure.stop and the options no rule for it; AgreedError, told already through on_refusal, when the ranks of a launcher's world cannot begin.
   /// Blocks until the last cell has ended, or soon after `stop` was set (the outcome then has unfinished cells).
   RunOutcome run(const std::atomic<bool>& stop);
 

@@ -10,7 +10,9 @@
 #include <variant>
 #include <vector>
 
+#include <megaup/comm/exchange.hpp>
 #include <megaup/core/problem.hpp>
+#include <megaup/ops/regime.hpp>
 
 /// An experiment as its YAML file states it, read and typed but not yet expanded into cells. docs/specs.md is the user's view of it.
 namespace megaup::experiments {
@@ -62,36 +64,68 @@ struct CellProduct {
 /// One value for some of the keys.
 using CellValues = std::array<std::optional<CellValue>, kCellKeys>;
 
+/// An arm beside those of the table: the first baseline once more, so that a cell holds a comparison of an arm with itself.
+inline constexpr std::string_view kControl = "control";
+
+/// An operation beside those of the table: all of them back to back, timed as one.
+inline constexpr std::string_view kSequence = "sequence";
+
 struct Arms {
   std::vector<std::string> baselines;
   std::string candidate;
+  bool control = false;
   std::vector<std::string> bounds;  ///< the known bounds, or none with `bounds: false`
 
-  /// baselines, candidate, bounds: the order of the record's arm axis and of an initial block.
+  /// baselines, candidate, control, bounds: the order of the record's arm axis and of an initial block.
   std::vector<std::string> all() const;
+  /// The name in the table of arms of what an arm of all() runs: its own, but for the control.
+  const std::string& row(const std::string& arm) const;
 };
 
 enum class Cadence : std::uint8_t { barrier, back_to_back };
 enum class Cache : std::uint8_t { warm, cold };
+/// blocked: all observations of an arm, then those of the next one. interleaved: one observation of each arm in turn.
+enum class Schedule : std::uint8_t { blocked, interleaved };
+enum class DeviceKind : std::uint8_t { host, cuda };
 enum class CommunicatorChoice : std::uint8_t { automatic, self, threads, mpi };
 enum class ValidateMode : std::uint8_t { before, every };
 
 std::string_view name(Cadence value);
 std::string_view name(Cache value);
+std::string_view name(Schedule value);
+std::string_view name(DeviceKind value);
 std::string_view name(CommunicatorChoice value);
 std::string_view name(ValidateMode value);
+
+/// When a cell may end before its last pair: as soon as Delta is known to +- half_width.
+struct Stop {
+  double half_width_s = 0;
+  std::int64_t max_pairs = 16;
+};
 
 struct Measure {
   std::int64_t warmup = 10;
   std::int64_t observations = 40;
   std::int64_t pairs = 1;  ///< pairs of one initial and one reversed block
+  bool burn_in = false;    ///< one pair before them, whose times are not kept
+  Schedule schedule = Schedule::blocked;
+  std::optional<Stop> stop;
   Cadence cadence = Cadence::barrier;
   Cache cache = Cache::warm;
+  ops::Regime duty = ops::Regime::sustained;  ///< spaced: devices rest before each observation
   double cell_timeout_s = 120;
+
+  /// Pairs that are kept, at most.
+  std::int64_t most_pairs() const { return stop ? stop->max_pairs : pairs; }
 };
 
 struct Backend {
+  DeviceKind device = DeviceKind::host;
   CommunicatorChoice communicator = CommunicatorChoice::automatic;
+  comm::Transport exchange = comm::Transport::automatic;  ///< of the arms that leave it open
+  bool share_device = false;                              ///< all ranks on the first device, each on a part of it
+  /// Rank 0 alone is timed, on the whole device, as if all that its peers send had come. Implies share_device.
+  bool solo = false;
 };
 
 struct Validate {
@@ -119,6 +153,8 @@ struct KnownNames {
   std::span<const std::string_view> operations;
   std::span<const std::string_view> arms;    ///< ways to do a whole operation
   std::span<const std::string_view> bounds;  ///< parts of it: what `bounds: true` adds
+  std::span<const std::string_view> cuda_arms, cuda_bounds;  ///< the same with device: cuda
+  std::string_view no_cuda_arms = "this program was built without CUDA";  ///< why cuda_arms is empty, if it is
 };
 
 /// Reads a spec. `file` is what messages call it. Throws core::Error{usage} whose text lists every error as file:line:column with the

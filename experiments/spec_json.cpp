@@ -46,9 +46,12 @@ Json json(const Measure& m) {
           {"observations", m.observations},
           {"pairs", m.pairs},
           {"cadence", name(m.cadence)},
-          {"duty", "sustained"},
+          {"duty", name(m.duty)},
           {"cache", name(m.cache)},
-          {"cell_timeout_s", m.cell_timeout_s}};
+          {"cell_timeout_s", m.cell_timeout_s},
+          {"burn_in", m.burn_in},
+          {"schedule", name(m.schedule)},
+          {"stop", m.stop ? Json{{"half_width_s", m.stop->half_width_s}, {"max_pairs", m.stop->max_pairs}} : Json(nullptr)}};
 }
 
 Json json(const RuleCount& rule) {
@@ -74,6 +77,7 @@ Json json(const Cell& cell, double gflops) {
   const bool runs = cell.refused.empty();
   out["refused"] = runs ? Json(nullptr) : Json(cell.refused);
   out["bytes_per_rank"] = runs ? Json(cell.bytes_per_rank) : Json(nullptr);
+  out["least_bytes_per_rank"] = runs ? Json(cell.least_bytes_per_rank) : Json(nullptr);
   out["estimated_s"] = runs ? Json(cell.flop / (gflops * 1e9)) : Json(nullptr);
   return out;
 }
@@ -91,12 +95,13 @@ std::string resolved_json(const Spec& spec) {
   out["include"] = json(spec.include);
   out["exclude"] = json(spec.exclude);
   out["operations"] = spec.operations;
-  out["arms"] = {{"baseline", spec.arms.baselines}, {"candidate", spec.arms.candidate}, {"bounds", spec.arms.bounds}};
+  out["arms"] = {{"baseline", spec.arms.baselines}, {"candidate", spec.arms.candidate}, {"control", spec.arms.control}, {"bounds", spec.arms.bounds}};
   out["measure"] = json(spec.measure);
-  out["backend"] = {{"device", "host"},
+  out["backend"] = {{"device", name(spec.backend.device)},
                     {"communicator", name(spec.backend.communicator)},
-                    {"exchange", "auto"},
-                    {"share_device", false}};
+                    {"exchange", name(spec.backend.exchange)},
+                    {"share_device", spec.backend.share_device},
+                    {"solo", spec.backend.solo}};
   out["validate"] = {{"mode", name(spec.validate.mode)}, {"seed", spec.validate.seed}};
   return out.dump();
 }

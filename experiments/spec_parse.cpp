@@ -2,7 +2,9 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <megaup/experiments/backend_reader.hpp>
 #include <megaup/experiments/cell_reader.hpp>
 #include <megaup/experiments/spec.hpp>
 
@@ -26,9 +28,9 @@ class SpecReader {
     if (const YamlNode* node = top.find("models")) inline_models(*node);
     cells(top);
     operations(top.find("operations"));
+    if (const YamlNode* node = top.find("backend")) spec_.backend = read_backend(*node, known_, diagnostics_);
     arms(top.find("arms"));
     if (const YamlNode* node = top.find("measure")) measure(*node);
-    if (const YamlNode* node = top.find("backend")) backend(*node);
     if (const YamlNode* node = top.find("validate")) validate(*node);
     top.finish();
   }
@@ -85,16 +87,35 @@ class SpecReader {
 
   std::optional<std::string> read_known(const YamlNode& node, std::string_view key,
                                         std::span<const std::string_view> known) {
+    for (const auto& [place, elsewhere] : {std::pair("host", known_.arms), std::pair("cuda", known_.cuda_arms)})
+      if (std::ranges::find(known, node.text) == known.end() && std::ranges::find(elsewhere, node.text) != elsewhere.end()) {
+        diagnostics_.add(node.where, fmt::format("'{}' {} exists with 'device: {}' only; 'device: {}' has {}", key, in_quotes(node.text),
+                                                 place, name(spec_.backend.device), fmt::join(known, ", ")));
+        return {};
+      }
     const auto found = read_choice(node, key, known, {}, diagnostics_);
     if (!found) return {};
     return std::string(known[*found]);
   }
 
   void operations(const YamlNode* node) {
-    if (node != nullptr)
-      spec_.operations = names(*node, "operations", known_.operations);
-    else
-      spec_.operations.assign(known_.operations.begin(), known_.operations.end());
+    std::vector<std::string_view> known(known_.operations.begin(), known_.operations.end());
+    spec_.operations.assign(known.begin(), known.end());
+    if (node == nullptr) return;
+    known.push_back(kSequence);
+    spec_.operations = names(*node, "operations", known);
+    const auto missing = missing_operations();
+    if (std::ranges::find(spec_.operations, kSequence) != spec_.operations.end() && !missing.empty())
+      diagnostics_.add(node->where, fmt::format("'sequence' is all operations back to back, to be held against their sum: "
+                                                "it also needs {} by itself",
+                                                fmt::join(missing, ", ")));
+  }
+
+  std::vector<std::string_view> missing_operations() const {
+    std::vector<std::string_view> missing;
+    for (const auto operation : known_.operations)
+      if (std::ranges::find(spec_.operations, operation) == spec_.operations.end()) missing.push_back(operation);
+    return missing;
   }
 
   void arms(const YamlNode* node) {
@@ -104,11 +125,11 @@ class SpecReader {
     if (node != nullptr) {
       MapReader reader(*node, "arms", diagnostics_);
       if (const YamlNode* baseline = reader.find("baseline"))
-        spec_.arms.baselines = names(*baseline, "baseline", known_.arms);
+        spec_.arms.baselines = names(*baseline, "baseline", known_arms());
       const YamlNode* candidate = reader.find("candidate");
-      if (candidate != nullptr) spec_.arms.candidate = read_known(*candidate, "candidate", known_.arms).value_or("");
+      if (candidate != nullptr) spec_.arms.candidate = read_known(*candidate, "candidate", known_arms()).value_or("");
       reader.boolean("bounds", bounds);
-      reader.not_built("control");
+      reader.boolean("control", spec_.arms.control);
       reader.finish();
       if (std::ranges::find(spec_.arms.baselines, spec_.arms.candidate) != spec_.arms.baselines.end())
         diagnostics_.add(
@@ -116,7 +137,14 @@ class SpecReader {
             fmt::format("'candidate' {} is a baseline too: an arm is not compared with itself in this version",
                         in_quotes(spec_.arms.candidate)));
     }
-    if (bounds) spec_.arms.bounds.assign(known_.bounds.begin(), known_.bounds.end());
+    const auto known_bounds = on_device() ? known_.cuda_bounds : known_.bounds;
+    if (bounds) spec_.arms.bounds.assign(known_bounds.begin(), known_bounds.end());
+  }
+
+  bool on_device() const { return spec_.backend.device == DeviceKind::cuda; }
+  /// Without any, which is told by itself, names cannot be checked.
+  std::span<const std::string_view> known_arms() const {
+    return on_device() && !known_.cuda_arms.empty() ? known_.cuda_arms : known_.arms;
   }
 
   void measure(const YamlNode& node) {
@@ -125,34 +153,44 @@ class SpecReader {
     reader.integer("warmup", m.warmup, 0, kMaxCount);
     reader.integer("observations", m.observations, 1, kMaxCount);
     reader.integer("pairs", m.pairs, 1, kMaxPairs);
+    reader.boolean("burn_in", m.burn_in);
     reader.choice("cadence", m.cadence, {"barrier", "back_to_back"});
-    int duty = 0;  // one value so far: the other one is a power regime of GPUs
-    reader.choice("duty", duty, {"sustained"}, {"spaced"});
+    reader.choice("duty", m.duty, {"sustained", "spaced"});
+    if (m.duty == ops::Regime::spaced && !on_device())
+      diagnostics_.add(reader.where("duty"), "'duty: spaced' is a power regime of GPUs: it needs 'device: cuda' in 'backend'");
     reader.choice("cache", m.cache, {"warm", "cold"});
     reader.duration("cell_timeout", m.cell_timeout_s);
-    reader.not_built("schedule");
-    reader.not_built("stop");
+    reader.choice("schedule", m.schedule, {"blocked", "interleaved"});
+    if (m.schedule == Schedule::interleaved && m.cadence == Cadence::back_to_back)
+      diagnostics_.add(reader.where("schedule"),
+                       "'schedule: interleaved' cannot stand beside 'cadence: back_to_back': the arms share their operands, "
+                       "so ranks must meet between an observation of one arm and one of the next");
+    if (const YamlNode* rule = reader.find("stop")) stop(*rule, reader);
     reader.finish();
   }
 
-  void backend(const YamlNode& node) {
-    MapReader reader(node, "backend", diagnostics_);
-    int only = 0;
-    reader.choice("device", only, {"host"}, {"cuda"});
-    reader.choice("communicator", spec_.backend.communicator, {"auto", "self", "threads", "mpi"}, {"nccl", "cuda_p2p"});
-    reader.choice("exchange", only, {"auto"}, {"nccl", "copy_engine", "kernel"});
-    bool share_device = false;
-    reader.boolean("share_device", share_device);
-    if (share_device)
-      diagnostics_.add(reader.where("share_device"),
-                       "'share_device: true' is not built in this version, which has no device to share");
-    reader.not_built("solo");
+  void stop(const YamlNode& node, MapReader& measure) {
+    MapReader reader(node, "stop", diagnostics_);
+    Stop stop;
+    if (reader.require("half_width") != nullptr) reader.duration("half_width", stop.half_width_s);
+    reader.integer("max_pairs", stop.max_pairs, 2, kMaxPairs);
     reader.finish();
+    spec_.measure.stop = stop;
+    if (measure.find("pairs") != nullptr)
+      diagnostics_.add(measure.where("pairs"),
+                       "'pairs' cannot stand beside 'stop': the number of pairs is then decided while measuring, at most 'max_pairs'");
+    if (const auto missing = missing_operations(); !missing.empty())
+      diagnostics_.add(measure.where("stop"), fmt::format("'stop' looks at Delta, which needs all operations: {} not measured",
+                                                          missing.size() == 1 ? fmt::format("{} is", missing[0])
+                                                                              : fmt::format("{} are", fmt::join(missing, ", "))));
   }
 
   void validate(const YamlNode& node) {
     MapReader reader(node, "validate", diagnostics_);
     reader.choice("mode", spec_.validate.mode, {"before", "every"});
+    if (spec_.validate.mode == ValidateMode::every && spec_.backend.solo)
+      diagnostics_.add(reader.where("mode"), "'mode: every' cannot stand beside 'solo: true': without its peers' data an output is "
+                                             "right in the check before only");
     std::int64_t seed = 1;
     reader.integer("seed", seed, 0, std::numeric_limits<std::int64_t>::max());
     spec_.validate.seed = static_cast<std::uint64_t>(seed);

@@ -136,9 +136,8 @@ TEST_CASE("misspelt keys are errors that name the nearest key", "[spec]") {
 
 TEST_CASE("what later versions will have is refused by name", "[spec]") {
   for (const auto* text :
-       {"measure: {schedule: x}\n", "measure: {stop: x}\n", "measure: {duty: spaced}\n", "backend: {device: cuda}\n",
+       {"measure: {duty: spaced}\n", "backend: {device: cuda}\n",
         "backend: {communicator: nccl}\n", "backend: {share_device: true}\n", "backend: {solo: true}\n",
-        "arms: {control: native_packed}\n",
         "include:\n  - {dtype: fp8, cp: 4, model: qwen3-8b, tokens_per_rank: 64}\n"}) {
     INFO(text);
     CHECK(refused_with_cells(text, "not built in this version"));

@@ -23,22 +23,24 @@ CacheFlush::CacheFlush() : memory_(static_cast<std::size_t>(bytes())) {}
 
 void CacheFlush::flush() { std::memset(memory_.bytes().data(), ++value_, memory_.size()); }
 
-BlockTimes time_block(const Observing& how, const std::function<void()>& launch) {
-  BlockTimes times;
-  times.seconds.reserve(static_cast<std::size_t>(how.measure.observations));
+std::vector<BlockTimes> time_blocks(const Observing& how, std::span<const std::function<void()>> launches) {
+  const auto n = static_cast<std::int64_t>(launches.size());
+  std::vector<BlockTimes> times(launches.size());
+  for (auto& each : times) each.seconds.reserve(static_cast<std::size_t>(how.measure.observations));
   const bool barrier_each = how.measure.cadence == Cadence::barrier;
   how.deadline.check();
-  for (std::int64_t i = -how.measure.warmup; i < how.measure.observations; ++i) {
-    const std::int64_t number = i + how.measure.warmup;
+  for (std::int64_t number = 0; number < (how.measure.warmup + how.measure.observations) * n; ++number) {
+    const std::int64_t i = number / n - how.measure.warmup;
+    const auto turn = static_cast<std::size_t>(number % n);
     if (how.before) how.before(number);
     if (how.flush) how.flush->flush();
     if (i == 0)
-      times.started_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+      times[turn].started_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     if (barrier_each) how.deadline.check();
     const auto begin = Clock::now();
-    launch();
+    launches[turn]();
     const auto end = Clock::now();
-    if (i >= 0) times.seconds.push_back(std::chrono::duration<double>(end - begin).count());
+    if (i >= 0) times[turn].seconds.push_back(std::chrono::duration<double>(end - begin).count());
     if (how.after) how.after(number);
   }
   how.deadline.check();

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <megaup/comm/communicator.hpp>
@@ -38,10 +40,13 @@ struct Observing {
 struct BlockTimes {
   double started_s = 0;          ///< seconds since the epoch, before the first timed launch
   std::vector<double> seconds;   ///< one latency an observation, on this rank's clock
+  std::optional<core::DeviceState> state;  ///< of this rank's device, in the middle of the block
 };
 
-/// Runs a block. With cadence barrier all ranks leave a barrier before each launch; with back_to_back only before the first. Counts come
-/// from the spec, never from a clock, so that all ranks make the same calls. Collective.
-BlockTimes time_block(const Observing& how, const std::function<void()>& launch);
+/// Runs a block of each launch, which take turns: one observation of each before the next of any. Result [launch]. With cadence barrier all
+/// ranks leave a barrier before each launch; with back_to_back only before the first. Counts come from the spec, never from a clock, so
+/// that all ranks make the same calls. Hooks are told the number of the launch over all of them: the n-th one's are n, n + size, ...
+/// Collective.
+std::vector<BlockTimes> time_blocks(const Observing& how, std::span<const std::function<void()>> launches);
 
 }  // namespace megaup::experiments

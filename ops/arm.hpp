@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <megaup/core/record.hpp>
 #include <megaup/ops/operands.hpp>
 #include <megaup/ops/operation.hpp>
+#include <megaup/ops/regime.hpp>
 
 namespace megaup::ops {
 
@@ -20,6 +22,8 @@ struct Context {
   int threads = 1;  ///< cores that one rank may use
   std::string gemm_provider =
       "auto";  ///< host GEMM provider by name, or auto: chosen by timing in prepare, the same on all ranks
+  Regime regime = Regime::sustained;  ///< how a device is timed: planners of kernels choose by it
+  std::chrono::duration<double> patience{20};  ///< of device kernels that wait for a peer
 };
 
 /// Why no arm can run the problem here: it is refused, or has another number of ranks than the communicator. Nothing =
@@ -66,6 +70,12 @@ class PreparedOperation {
   virtual core::Reason fault() { return {}; }
   /// What was chosen in prepare, stored with the cell: gemm provider, tile, chunks, ...
   virtual core::Attributes choices() const { return {}; }
+};
+
+/// A launch on a device did not end as it should; the same on all ranks of its group, which are still in step.
+class LaunchFault : public core::Error {
+ public:
+  using core::Error::Error;
 };
 
 /// A row of the table of arms: one way to do every operation of one kind.

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -15,7 +17,7 @@ namespace {
 constexpr double kMostFlop = 2e10;  // of one timed run: 0.1 s at 200 GFLOP/s
 constexpr std::int64_t kTileRows = 2048, kPanelColumns = 2048, kFewestK = 512;
 constexpr int kRuns = 3;
-constexpr double kHopeless = 1.5;  // a provider whose first run takes so much longer than the best is not run again
+constexpr double kHopeless = 1.5;  // a provider whose first time is so much longer than the best is not run again
 
 /// A GEMM that behaves like `g` and is over soon. What providers pack costs them 1/rows or 1/columns of the time, so a
 /// whole tile is kept as long as there is one, and k is cut.
@@ -39,7 +41,6 @@ core::Bf16Matrix random_matrix(core::Buffer& memory, std::int64_t rows, std::int
 
 struct Candidate {
   const GemmProvider* provider;
-  std::unique_ptr<HostGemm> gemm;
   std::vector<double> seconds;
 };
 
@@ -59,27 +60,37 @@ std::string fastest_gemm_provider(const GemmShape& shape, int threads) {
       g.weight_transposed ? random_matrix(b_memory, g.n, g.k, 2) : random_matrix(b_memory, g.k, g.n, 2);
   MatrixSink c(random_matrix(c_memory, g.m, g.n, 3));
 
-  const auto timed = [&](Candidate& candidate) {
+  const auto seconds_of = [&](HostGemm& gemm) {
     const auto begin = std::chrono::steady_clock::now();
-    candidate.gemm->run(a, b, c);
-    candidate.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    gemm.run(a, b, c);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   std::vector<Candidate> candidates;
-  double best = 0;
-  for (const GemmProvider* provider : gemm_providers()) {
-    if (provider->infeasible(g)) continue;
-    Candidate candidate{provider, prepare_host_gemm(provider->name, g, {}, threads), {}};
-    timed(candidate);
-    best = candidates.empty() ? candidate.seconds[0] : std::min(best, candidate.seconds[0]);
-    candidates.push_back(std::move(candidate));
+  for (const GemmProvider* provider : gemm_providers())
+    if (!provider->infeasible(g)) candidates.push_back({provider, {}});
+  for (int run = 0; run < kRuns; ++run) {
+    double best = std::numeric_limits<double>::max();
+    for (Candidate& candidate : candidates) {
+      // Anew for each run: one that widens the weight holds more than the operation itself, and all would stand together.
+      const auto gemm = prepare_host_gemm(candidate.provider->name, g, {}, threads);
+      seconds_of(*gemm);  // warms up
+      candidate.seconds.push_back(seconds_of(*gemm));
+      best = std::min(best, candidate.seconds[0]);
+    }
+    if (run == 0)
+      std::erase_if(candidates, [best](const Candidate& candidate) { return candidate.seconds[0] > kHopeless * best; });
   }
-  std::erase_if(candidates, [best](const Candidate& candidate) { return candidate.seconds[0] > kHopeless * best; });
-  for (Candidate& candidate : candidates) candidate.seconds.clear();  // the first run warms up
-  for (int run = 0; run < kRuns; ++run)
-    for (Candidate& candidate : candidates) timed(candidate);
   const auto fastest =
       std::ranges::min_element(candidates, {}, [](const Candidate& candidate) { return median(candidate.seconds); });
   return std::string(fastest->provider->name);
+}
+
+std::int64_t provider_choice_bytes(const GemmShape& shape) {
+  const GemmShape g = slice(shape);
+  const std::array whole{g.k};
+  std::int64_t most = 0;
+  for (const GemmProvider* provider : gemm_providers()) most = std::max(most, provider->workspace_bytes(g, whole));
+  return (g.m * g.k + g.k * g.n + g.m * g.n) * core::kElementBytes + most;
 }
 
 }  // namespace megaup::ops

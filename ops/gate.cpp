@@ -71,6 +71,7 @@ InputStatistics fill_inputs(Operands& operands, const InputKey& key) {
   fill(operands.weight(), RandomInput(key, InputTensor::weight, operands.rank()), moments);
   for (const NamedMatrix& input : input_matrices(operands))
     fill(input.matrix, RandomInput(key, input.tensor, operands.rank()), moments);
+  operands.inputs_to_device();
   const double mean = moments.sum / moments.count;
   return {moments.zeros / moments.count, mean, std::sqrt(std::max(0.0, moments.squares / moments.count - mean * mean))};
 }

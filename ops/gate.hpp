@@ -39,6 +39,10 @@ struct Verdict {
 /// oracle). Leaves the inputs filled with `key`. Collective over the group.
 Verdict check_arm(PreparedOperation& prepared, Operands& operands, comm::Communicator& group, const InputKey& key);
 
+/// After a run on a device: waits for it and copies its outputs to the host; throws LaunchFault on all ranks of the group.
+/// Nothing to do without a device. Collective.
+void fetch_outputs(PreparedOperation& prepared, Operands& operands, comm::Communicator& group);
+
 /// The numeric pass alone on the output of the launch that just ended, whose inputs were filled with `key` (validate:
 /// every).
 Verdict check_output(const PreparedOperation& prepared, Operands& operands, comm::Communicator& group,

@@ -55,7 +55,10 @@ class SelfTest {
   bool gemm_first() const { return operands_.operation().kind == Kind::gemm_to_a2a; }
   Bf16Matrix last_output() const { return output_matrices(operands_, prepared_.current_set()).back().matrix; }
   Bf16Matrix first_output() const { return output_matrices(operands_, prepared_.current_set()).front().matrix; }
-  void rerun() { run_poisoned(prepared_, operands_, group_); }
+  void rerun() {
+    operands_.inputs_to_device();  // with the damage
+    run_poisoned(prepared_, operands_, group_);
+  }
 
   /// Every rank must have seen the damage.
   void record(const std::string& damage, bool seen_here) {

@@ -1,11 +1,31 @@
 #include <megaup/ops/gate_tensors.hpp>
 
+#include <megaup/ops/gate.hpp>
+
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
 namespace megaup::ops {
+namespace {
+
+/// Waits for the launches that were enqueued on the devices.
+void settle(PreparedOperation& prepared, comm::Communicator& group) {
+  if (group.device() == nullptr) return;
+  std::string mine;
+  try {
+    group.device()->synchronize();
+    mine = prepared.fault().value_or("");
+  } catch (const core::Error& error) {
+    mine = error.what();
+  }
+  const auto faults = group.all_gather(std::string_view(mine));
+  for (std::size_t rank = 0; rank < faults.size(); ++rank)
+    if (!faults[rank].empty()) throw LaunchFault(core::ErrorKind::cell, faults[rank], static_cast<int>(rank));
+}
+
+}  // namespace
 
 std::vector<NamedMatrix> head_matrices(const Operands& operands, int set) {
   static constexpr std::array<std::string_view, core::kHeadKinds> kNames{"Q", "K", "V"};
@@ -38,10 +58,18 @@ void poison_all(PreparedOperation& prepared, Operands& operands) {
   prepared.poison();
 }
 
+void fetch_outputs(PreparedOperation& prepared, Operands& operands, comm::Communicator& group) {
+  if (group.device() == nullptr) return;
+  settle(prepared, group);
+  operands.outputs_from_device();
+}
+
 void run_poisoned(PreparedOperation& prepared, Operands& operands, comm::Communicator& group) {
   poison_all(prepared, operands);
+  operands.outputs_to_device();
   group.barrier();  // an early peer must not store into tensors that are still being poisoned
   prepared.run();
+  fetch_outputs(prepared, operands, group);
   group.barrier();
 }
 

@@ -80,5 +80,7 @@ std::unique_ptr<HostGemm> prepare_host_gemm(std::string_view provider, const Gem
 /// The provider that is fastest for this shape in this process, timed on random data (some runs of each, median). Not
 /// collective: one rank asks and tells the others, and every arm of a cell is given the same answer.
 std::string fastest_gemm_provider(const GemmShape& shape, int threads);
+/// Bytes that it takes while it asks.
+std::int64_t provider_choice_bytes(const GemmShape& shape);
 
 }  // namespace megaup::ops

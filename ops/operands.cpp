@@ -84,18 +84,29 @@ core::Bf16Matrix Operands::device_weight() const {
 
 HeadTensors Operands::device_heads(int rank, int set) const { return carve(shared_->base(rank), set); }
 
-void Operands::to_device() {
+void Operands::inputs_to_device() {
   if (device_ == nullptr) return;
-  device_->copy_in(device_hidden_.data(), hidden_memory_.bytes());
   device_->copy_in(device_weight_.data(), weight_memory_.bytes());
-  device_->copy_in(shared_->base(rank_), private_heads_.bytes());
+  copy_in(op_->kind == Kind::a2a_to_gemm);
 }
 
-void Operands::from_device() {
+void Operands::outputs_to_device() {
+  if (device_ != nullptr) copy_in(op_->kind == Kind::gemm_to_a2a);
+}
+
+void Operands::outputs_from_device() {
   if (device_ == nullptr) return;
-  device_->copy_out(hidden_memory_.bytes(), device_hidden_.data());
-  device_->copy_out(weight_memory_.bytes(), device_weight_.data());
-  device_->copy_out(private_heads_.bytes(), shared_->base(rank_));
+  if (op_->kind == Kind::gemm_to_a2a)
+    device_->copy_out(private_heads_.bytes(), shared_->base(rank_));
+  else
+    device_->copy_out(hidden_memory_.bytes(), device_hidden_.data());
+}
+
+void Operands::copy_in(bool heads) {
+  if (heads)
+    device_->copy_in(shared_->base(rank_), private_heads_.bytes());
+  else
+    device_->copy_in(device_hidden_.data(), hidden_memory_.bytes());
 }
 
 HeadTensors Operands::peer_heads(int rank, int set) const { return carve(shared_->base(rank), set); }

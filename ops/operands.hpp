@@ -53,9 +53,11 @@ class Operands {
   core::Bf16Matrix device_weight() const;
   /// Heads side of any rank of the group, at an address that this rank's device reaches.
   HeadTensors device_heads(int rank, int set = 0) const;
-  /// Copies all host tensors to the device, or back. Nothing to do without a device. Waits for the stream.
-  void to_device();
-  void from_device();
+  /// Copies the host's weight and inputs (the heads of an a2a_to_gemm) to the device, and its outputs (all sets) there or
+  /// back. Nothing to do without a device. Waits for the stream.
+  void inputs_to_device();
+  void outputs_to_device();
+  void outputs_from_device();
   bool reaches_peers() const { return shared_ != nullptr && device_ == nullptr; }
 
   /// Bytes that one rank allocates for these tensors: what `plan` announces.
@@ -63,6 +65,7 @@ class Operands {
 
  private:
   HeadTensors carve(std::byte* base, int set) const;
+  void copy_in(bool heads);
 
   const Operation* op_;
   core::Problem problem_;

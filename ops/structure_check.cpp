@@ -176,6 +176,7 @@ void fill_structure(Operands& operands, const StructurePass& pass) {
     fill_hidden(operands, pass);
   else
     fill_heads(operands, pass);
+  operands.inputs_to_device();
 }
 
 std::string structure_difference(const Operands& operands, int set, const StructurePass& pass) {

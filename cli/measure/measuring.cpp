@@ -9,12 +9,15 @@
 
 #include <fmt/format.h>
 
+#include <megaup/analysis/sequential.hpp>
 #include <megaup/cli/measure/progress.hpp>
 #include <megaup/cli/measure/stop_watch.hpp>
 #include <megaup/cli/show.hpp>
 #include <megaup/comm/backend.hpp>
+#include <megaup/core/cuda_devices.hpp>
 #include <megaup/core/version.hpp>
 #include <megaup/experiments/agreement.hpp>
+#include <megaup/experiments/devices.hpp>
 #include <megaup/experiments/environment.hpp>
 #include <megaup/ops/arm.hpp>
 #include <megaup/ops/operation.hpp>
@@ -37,11 +40,29 @@ const comm::Backend& choose_backend(const experiments::Spec& spec) {
   return backend;
 }
 
+experiments::Stopping stopping() {
+  return {[](const experiments::Stop& stop) { return analysis::looks(stop.max_pairs); },
+          [](const core::CellRecord& cell, const experiments::Stop& stop) {
+            return analysis::may_stop(cell, stop.half_width_s * 1e3, stop.max_pairs);  // s -> ms
+          }};
+}
+
 void refuse_empty(const experiments::Plan& plan) {
   if (plan.n_runnable > 0) return;
   std::string reasons;
   for (const auto& cell : plan.cells) reasons += fmt::format("\n  {}: {}", cell.id, cell.refused);
   throw core::Error(core::ErrorKind::usage, fmt::format("{}: no cell can run:{}", plan.spec.file, reasons));
+}
+
+void require_devices(const experiments::Spec& spec) {
+  if (spec.backend.device != experiments::DeviceKind::cuda) return;
+  if (const auto why = core::no_cuda())
+    throw core::Error(core::ErrorKind::environment, fmt::format("{}: device: cuda: {}", spec.file, *why));
+  const char* connections = variable("CUDA_DEVICE_MAX_CONNECTIONS");
+  if (spec.backend.share_device && connections != nullptr && std::string_view(connections) == "1")
+    throw core::Error(core::ErrorKind::environment,
+                      "CUDA_DEVICE_MAX_CONNECTIONS=1 lets one stream of a device run at a time, so ranks that share one would wait for "
+                      "each other for ever: unset it");
 }
 
 int status_of(const experiments::RunOutcome& outcome) {
@@ -66,9 +87,24 @@ void report(const experiments::Plan& plan, const MeasureRequest& request, const 
 KnownTables::KnownTables() {
   for (const auto* operation : ops::operations()) operations_.push_back(operation->name);
   for (const auto* arm : ops::arms()) {
-    auto& names = arm->bound ? bounds_ : arms_;
+    auto& place = arm->place == ops::Place::cuda ? cuda_ : host_;
+    auto& names = arm->bound ? place.bounds : place.arms;
     if (std::find(names.begin(), names.end(), arm->name) == names.end()) names.push_back(arm->name);
   }
+  if (cuda_.arms.empty()) no_cuda_arms_ = core::no_cuda().value_or("this program has no arms for it");
+}
+
+void prepare_devices(const experiments::Spec& spec) {
+  if (spec.backend.device != experiments::DeviceKind::cuda) return;
+  // Loading a kernel waits for those that run, and those may wait for the one that is loaded.
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  setenv("NCCL_NVLS_ENABLE", "0", 0);  // multicast stays off
+}
+
+std::int64_t device_bytes(const experiments::Spec& spec) {
+  if (spec.backend.device != experiments::DeviceKind::cuda || core::no_cuda()) return 0;
+  return experiments::smallest_device_bytes();
 }
 
 int measure(const MeasureRequest& request) {
@@ -76,20 +112,30 @@ int measure(const MeasureRequest& request) {
   const auto spec = request.yaml.empty() ? experiments::load_spec(request.spec, known.names())
                                          : experiments::parse_spec(request.yaml, request.spec, known.names());
   const auto& backend = choose_backend(spec);
-  const auto plan = experiments::plan(spec, {.world = backend.launcher_ranks(), .version = core::version()});
+  prepare_devices(spec);
+  StopWatch stop;  // before any other thread exists: they inherit the blocked signals
+  require_devices(spec);
+  const auto plan = experiments::plan(
+      spec, {.world = backend.launcher_ranks(), .version = core::version(), .device_bytes = device_bytes(spec)});
   refuse_empty(plan);
 
-  StopWatch stop;  // before any other thread exists: they inherit the blocked signals
   auto environment = experiments::describe_environment(variable);
   environment["communicator"] = backend.name;
   environment["hardware"] = experiments::hardware_identity();
+  const bool on_devices = spec.backend.device == experiments::DeviceKind::cuda;
+  if (on_devices) {
+    experiments::describe_devices(environment);
+    environment["hardware"] += experiments::device_identity();
+  }
   Progress progress(isatty(STDERR_FILENO) != 0);
   experiments::Run run(plan, backend, {.output = request.output,
                              .overwrite = request.overwrite,
                              .resume = request.resume,
                              .environment = environment,
                              .on_cell = [&](const auto& event) { progress.show(event); },
-                             .on_refusal = [](const core::Error& error) { fmt::print(stderr, "megaup: {}\n", error.what()); }});
+                             .on_refusal = [](const core::Error& error) { fmt::print(stderr, "megaup: {}\n", error.what()); },
+                             .find_arm = ops::arms_at(on_devices ? ops::Place::cuda : ops::Place::host),
+                             .stopping = stopping()});
   stop.watch(backend.launcher_ranks() > 0 ? kGraceUnderLauncher : kGraceAlone, [&] {
     if (run.write_unfinished())
       fmt::print(stderr, "megaup: finished cells are in {}: `megaup resume {}` goes on\n", request.output.string(), request.output.string());

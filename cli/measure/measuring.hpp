@@ -16,10 +16,17 @@ namespace megaup::cli {
 class KnownTables {
  public:
   KnownTables();
-  experiments::KnownNames names() const { return {operations_, arms_, bounds_}; }
+  experiments::KnownNames names() const {
+    return {operations_, host_.arms, host_.bounds, cuda_.arms, cuda_.bounds, no_cuda_arms_};
+  }
 
  private:
-  std::vector<std::string_view> operations_, arms_, bounds_;
+  struct Names {
+    std::vector<std::string_view> arms, bounds;
+  };
+  std::vector<std::string_view> operations_;
+  Names host_, cuda_;
+  std::string no_cuda_arms_;
 };
 
 struct MeasureRequest {
@@ -28,6 +35,12 @@ struct MeasureRequest {
   bool overwrite = false, resume = false;
   std::string yaml;              ///< resume: the spec's bytes; empty: load `spec`
 };
+
+/// For specs with device: cuda. Sets variables that CUDA and NCCL read when they start, unless they are set: so before any
+/// other thread exists. Nothing to do for others.
+void prepare_devices(const experiments::Spec& spec);
+/// Memory of the smallest device that the spec may get, 0 where there is none.
+std::int64_t device_bytes(const experiments::Spec& spec);
 
 /// Plans, measures, writes, prints the table. Returns the exit status.
 int measure(const MeasureRequest& request);

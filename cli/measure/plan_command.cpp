@@ -28,7 +28,9 @@ int run(int argc, char** argv) {
   if (const auto status = parse_arguments(app, argc, argv)) return *status;
 
   const KnownTables known;
-  const auto plan = experiments::plan(experiments::load_spec(spec, known.names()), options);
+  const auto loaded = experiments::load_spec(spec, known.names());
+  options.device_bytes = device_bytes(loaded);
+  const auto plan = experiments::plan(loaded, options);
   fmt::print("{}", format == "json" ? experiments::plan_json(plan, gflops) : experiments::plan_table(plan, gflops));
   if (plan.n_runnable > 0) return 0;
   fmt::print(stderr, "megaup: {}: no cell of this spec can run: {}\n", plan.spec.file, plan.cells.front().refused);

@@ -60,6 +60,8 @@ struct CompiledPull {
   PreparePull pull;
   PreparePullPlain plain;
 };
-std::span<const CompiledPull> compiled_pulls();
+/// From a table that the linker checks: one row a file pull_*_sm90_cuda.cu. Empty where the program is built for no Hopper
+/// GPU.
+std::span<const CompiledPull* const> compiled_pulls();
 
 }  // namespace megaup::ops

@@ -35,7 +35,10 @@ __device__ inline void wait_for_peer(const EndBarrier& barrier, int p, std::uint
     asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
     if (static_cast<std::int32_t>(seen - epoch) >= 0) return;
     const std::uint64_t now = nanoseconds();  // the clock is slow to read: only a wait that really waits looks at it
-    if (deadline == 0) deadline = now + barrier.timeout_ns;
+    if (deadline == 0) {
+      if (*static_cast<volatile std::uint32_t*>(barrier.lost) != 0) return;  // waited in vain before: once is enough
+      deadline = now + barrier.timeout_ns;
+    }
     if (now > deadline) break;
   }
   *barrier.lost = 1u + static_cast<std::uint32_t>(p);

@@ -92,11 +92,6 @@ __global__ void __launch_bounds__(Kernel::MaxThreadsPerBlock, Kernel::MinBlocksP
   tail();
 }
 
-inline void check(cudaError_t error, const char* what) {
-  if (error != cudaSuccess)
-    throw core::Error(core::ErrorKind::environment, std::string(what) + ": " + cudaGetErrorString(error));
-}
-
 template <class Kernel, class Tail>
 class Launch final : public PreparedKernel {
  public:
@@ -151,9 +146,9 @@ typename Kernel::Params kernel_params(const DeviceGemm& gemm, void* c) {
   arguments.mode = cutlass::gemm::GemmUniversalMode::kGemm;
   arguments.problem_shape = {M, W, K, 1};
   arguments.mainloop.ptr_A = static_cast<const Element*>(gemm.a);
-  arguments.mainloop.dA = packed<typename Kernel::StrideA>(K);
+  arguments.mainloop.dA = packed<typename Kernel::StrideA>(gemm.lda);
   arguments.mainloop.ptr_B = static_cast<const Element*>(gemm.b);
-  arguments.mainloop.dB = packed<typename Kernel::StrideB>(Config::kWeightTransposed ? K : W);
+  arguments.mainloop.dB = packed<typename Kernel::StrideB>(gemm.ldb);
   arguments.epilogue.thread.alpha = 1.0f;
   arguments.epilogue.thread.beta = 0.0f;
   arguments.epilogue.ptr_D = static_cast<Element*>(c);
@@ -189,7 +184,7 @@ std::unique_ptr<PreparedKernel> prepare_push(const DeviceGemm& gemm, const PushM
     typename K::EpilogueArguments destination{};  // [B*S, width]; the library encodes the tensor map for us
     destination.ptr_D = static_cast<Element*>(homes.base[home]);
     const auto rows = static_cast<int>(homes.rows);
-    destination.dD = packed<typename K::StrideD>(width);
+    destination.dD = packed<typename K::StrideD>(homes.pitches[home % kPushKinds]);
     const auto encoded =
         K::CollectiveEpilogue::to_underlying_arguments(cute::make_shape(rows, width, 1, 1), destination, nullptr);
     routes.homes[home] = *encoded.tma_store_d.get_tma_descriptor();

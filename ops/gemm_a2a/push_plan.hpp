@@ -8,20 +8,17 @@
 
 #include <megaup/core/error.hpp>
 #include <megaup/ops/operation.hpp>
+#include <megaup/ops/regime.hpp>
 
 /// Chooses the kernel of a fused GEMM -> A2A on a Hopper GPU. Pure: no device is asked, so it is tested where there is
 /// none.
 namespace megaup::ops {
 
-/// What limits the clock. Back-to-back work on a Hopper GPU runs into its power cap; with idle gaps between launches it
-/// does not, and the ranking of the kernels differs.
-enum class Regime : std::uint8_t { sustained, spaced };
 /// Cooperative: two warpgroups share one tile. Ping-pong: each has its own, and one computes while the other stores.
 enum class Schedule : std::uint8_t { cooperative, ping_pong };
 /// The direction in which consecutive tiles are handed out.
 enum class Raster : std::uint8_t { along_m, along_n };
 
-std::string_view name(Regime value);
 std::string_view name(Schedule value);
 std::string_view name(Raster value);
 

@@ -14,14 +14,14 @@ def text(value):
 class Writer:
     """with Writer(path) as out: out.cell(...)"""
 
-    def __init__(self, path, host="node-a", source="measured", fabric="host-memory"):
+    def __init__(self, path, host="node-a", source="measured", fabric="host-memory", device="example GPU"):
         self.file = h5py.File(path, "w", libver=("earliest", "v110"))
         attributes = {"format": "megaup-measurement", "format_version": "1.0.0", "created": "2026-11-29T12:00:00Z", "megaup_version": "0.1.0",
                       "git": "0" * 40, "source": source, "fabric": fabric}
         for name, value in attributes.items():
             self.file.attrs[name] = text(value)
         environment = self.file.create_group("environment")
-        for name, value in {"host": host, "device": "example GPU", "communicator": "threads"}.items():
+        for name, value in {"host": host, "device": device, "communicator": "threads"}.items():
             environment.attrs[name] = text(value)
         spec = self.file.create_group("spec")
         spec["yaml"], spec["resolved"] = text("spec_version: 1\n"), text("{}")

@@ -3,6 +3,7 @@
 Times are printed, never judged: they are the machine's. MEGAUP is the program, MEGAUP_SOURCE the source tree.
 """
 
+import base64
 import csv
 import decimal
 import io
@@ -207,13 +208,25 @@ def check_print(page):
     assert not page.one("#model").is_displayed() and not page.one("#csv").is_displayed()
     assert page.one("#notes").is_displayed() and page.all("#rows tr.row")[0].is_displayed()
     assert page.js("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.media("print", "dark")
+    assert page.js("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)", "no dark paper"
     page.media("")
+    before = page.js("return [...document.querySelectorAll('#rows > tr.row')].length")
+    paper = page.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True, "preferCSSPageSize": True})["data"]
+    pdf = base64.b64decode(paper)
+    assert pdf.startswith(b"%PDF") and pdf.count(b"/Type /Page\n") + pdf.count(b"/Type/Page\n") >= 2, "29 rows and the notes take some pages"
+    assert page.js("return [...document.querySelectorAll('#rows > tr.row')].length") == before
+    page.driver.set_window_size(720, 900)  # about the width of a sheet of A4 without its margins
+    page.media("print")
+    assert page.js("return document.documentElement.scrollWidth <= document.documentElement.clientWidth"), "nothing is cut at the edge"
+    page.media("")
+    page.driver.set_window_size(1280, 900)
 
 
 def check_hostile(page, folder):
     nasty = "</script><img src=x onerror=document.title=1>"
     path = folder / "hostile-host.h5"
-    with records.Writer(path, host=nasty) as out:
+    with records.Writer(path, host=nasty, device=nasty) as out:
         out.cell("a<b>&\"'", records.noisy(records.np.random.default_rng(1), 0.1), model=nasty)
     for file in (GOLDEN / "hostile.h5", path):
         page.open(make(folder, file.stem + ".html", file))
@@ -221,7 +234,7 @@ def check_hostile(page, folder):
         assert nasty in [row["model"] for row in visible(page)], "shown as it is"
         assert not page.all("img")
         page.one("#rows tr.row:first-child button").click()
-    assert nasty in page.one("#configuration").text and nasty in page.one("#files").text
+    assert page.one("#configuration").text.count(nasty) >= 2 and nasty in page.one("#files").text
 
 
 def check_other_files(page, folder):
@@ -254,6 +267,52 @@ def check_other_files(page, folder):
     assert [row["delta"] for row in visible(page)] == ["+11.2", "+2.00", "+19.5", "-0.200", "+2.00"]
     assert "order warning" in visible(page)[0]["words"] and "operation cost" in page.one("#legend").text
     assert "no verdict: 2 of at least 4 blocks" in visible(page)[3]["words"] and visible(page)[3]["side"] == "costs"
+
+
+def check_rows_without_delta(page, folder):
+    """A missing order or operation, NaN, an unknown unit: the row stays and says so; the rows beside it are those of `analyze`."""
+    statuses, reasons = set(), ""
+    for name in ("incomplete", "units"):
+        file = GOLDEN / f"{name}.h5"
+        page.open(make(folder, f"{name}.html", file, status=(3,)))
+        rows = json.loads(megaup("analyze", file, "--format", "json", status=(3,)))["rows"]
+        seen = visible(page)
+        assert len(seen) == len(rows) and {row["delta_ms"] is None for row in rows} == {True, False}
+        for got, want in zip(seen, rows):
+            statuses.add(want["status"])
+            if want["delta_ms"] is None:
+                assert got["delta"] == "none" and got["side"] == "none" and want["reason"] in got["words"], (got, want["reason"])
+                reasons += want["reason"] + "\n"
+            else:
+                is_shown(want["delta_ms"], got["delta"])
+    assert statuses >= {"measured", "incomplete", "invalid", "failed"}
+    for words in ("reversed missing", "qkv_dgrad missing", "NaN at out_fwd", "unit 'usec?'"):
+        assert words in reasons, words
+
+
+def check_two_hosts(page, folder):
+    """The same configuration from two hosts: two rows, each with its file's name, never one."""
+    for host, saving in (("node-a", 0.1), ("node-b", -0.1)):
+        with records.Writer(folder / f"{host}.h5", host=host) as out:
+            out.cell("same", records.noisy(records.np.random.default_rng(3), saving))
+    page.open(make(folder, "hosts.html", folder / "node-a.h5", folder / "node-b.h5"))
+    seen = visible(page)
+    assert [row["delta"][0] for row in seen] == ["+", "-"], seen
+    names = [row.text for row in page.all("#rows tr.row")]
+    assert "node-a.h5" in names[0] and "node-b.h5" in names[1], names
+    assert "kept apart" in page.one("#notes").text
+    assert "node-a" in page.one("#files").text and "node-b" in page.one("#files").text
+
+
+def check_language(page, folder):
+    """A browser that writes numbers the German way shows the same digits."""
+    page.open(folder / "mixed.html", "h=0.25")
+    plain = (visible(page), page.one("#axis").text, page.one("#h-words").text)
+    page.driver.execute_cdp_cmd("Emulation.setLocaleOverride", {"locale": "de-DE"})
+    page.open(folder / "mixed.html", "h=0.25")
+    assert page.js("return (0.5).toLocaleString()") == "0,5", "the browser is German"
+    assert (visible(page), page.one("#axis").text, page.one("#h-words").text) == plain
+    page.driver.execute_cdp_cmd("Emulation.setLocaleOverride", {})
 
 
 def check_locale(folder):
@@ -312,6 +371,9 @@ def main():
             check_print(page)
             check_hostile(page, folder)
             check_other_files(page, folder)
+            check_rows_without_delta(page, folder)
+            check_two_hosts(page, folder)
+            check_language(page, folder)
             check_many(page, folder)
             check_locale(folder)
             page.collect()

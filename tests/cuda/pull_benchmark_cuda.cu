@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include <megaup/ops/gemm_a2a/native_packed_cuda.cuh>
+#include <megaup/ops/cublaslt_cuda.cuh>
 #include <pull_case_cuda.cuh>
 
 namespace megaup::pull_tests {
@@ -88,8 +88,8 @@ struct Options {
 };
 
 const ops::CompiledPull* compiled(std::string_view name, bool weight_transposed) {
-  for (const auto& row : ops::compiled_pulls())
-    if (row.name == name && row.weight_transposed == weight_transposed) return &row;
+  for (const ops::CompiledPull* row : ops::compiled_pulls())
+    if (row->name == name && row->weight_transposed == weight_transposed) return row;
   return nullptr;
 }
 
@@ -130,10 +130,16 @@ void add_tuned(const PullCase& c, const ops::PullCandidate& candidate, std::vect
 /// starred, and also runs unpaced and as the plain GEMM of the same kernel.
 std::vector<Arm> make_arms(const PullCase& c, ops::Regime regime, const Memory& plain_c, bool tune) {
   std::vector<Arm> arms;
-  const ops::DeviceGemm lt{.shape = c.shape, .a = c.wide.data(), .b = c.weight.data(), .raster = ops::Raster::along_n,
-                           .swizzle = 1, .sms = c.sms};
-  arms.push_back({"cublasLt", ops::prepare_cublaslt(lt, plain_c.data())});
-  arms.push_back({"cublasLt again", ops::prepare_cublaslt(lt, plain_c.data())});
+  const bool transposed = c.shape.weight_transposed;
+  const auto matrix = [](const Memory& memory, std::int64_t rows, std::int64_t columns) {
+    return core::Bf16Matrix{static_cast<core::Bf16*>(memory.data()), rows, columns, columns};
+  };
+  const ops::LtGemm lt{.a = matrix(c.wide, c.shape.m, c.shape.k),
+                       .b = matrix(c.weight, transposed ? c.shape.n : c.shape.k, transposed ? c.shape.k : c.shape.n),
+                       .c = matrix(plain_c, c.shape.m, c.shape.n),
+                       .weight_transposed = transposed};
+  arms.push_back({"cublasLt", ops::CublasLt().prepare(lt)});
+  arms.push_back({"cublasLt again", ops::CublasLt().prepare(lt)});
   const ops::PullPlan plan = c.plan(regime);
   for (const auto& kernel : ops::pull_kernels()) {
     const ops::PullCandidate* best = nullptr;

@@ -71,7 +71,8 @@ void check_case(const char* operation, const core::Problem& problem, std::int64_
   const PullWorld world(op, problem);
   const PullCase c(world, rank);
   c.randomise_weight(5);
-  for (const auto& kernel : ops::compiled_pulls()) {
+  for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
+    const ops::CompiledPull& kernel = *compiled;
     if (kernel.weight_transposed != c.shape.weight_transposed) continue;
     world.randomise_for(rank, 1);
     c.gather();
@@ -95,8 +96,8 @@ void check_the_checks(Tally& tally) {
                         {.P = 4, .B = 1, .s = 512, .H = 256, .Hq = 16, .Hk = 8, .D = 128});
   const PullCase c(world, 1);
   const ops::CompiledPull* kernel = nullptr;
-  for (const auto& row : ops::compiled_pulls())
-    if (row.weight_transposed == c.shape.weight_transposed) kernel = &row;
+  for (const ops::CompiledPull* row : ops::compiled_pulls())
+    if (row->weight_transposed == c.shape.weight_transposed) kernel = row;
   const ops::PullMoves moves = c.plan(ops::Regime::sustained).chosen().moves;
   c.randomise_weight(3);
   world.randomise_for(1, 3);
@@ -215,7 +216,8 @@ void check_graph(Tally& tally) {
   c.randomise_weight(11);
   world.randomise_for(3, 11);
   c.gather();
-  for (const auto& kernel : ops::compiled_pulls()) {
+  for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
+    const ops::CompiledPull& kernel = *compiled;
     if (kernel.weight_transposed != c.shape.weight_transposed) continue;
     c.compute_expected(kernel, 1);
     c.poison();
@@ -286,7 +288,8 @@ int run(bool small, bool tiny) {
   }
   if (!small && !tiny) {
     check_graph(tally);
-    for (const auto& kernel : ops::compiled_pulls()) {
+    for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
+      const ops::CompiledPull& kernel = *compiled;
       const char* operation = kernel.weight_transposed ? "out_fwd" : "qkv_dgrad";
       check_group(operation, {.P = 2, .B = 1, .s = 2048, .H = 1024, .Hq = 16, .Hk = 4, .D = 128}, kernel, tally);
       check_group(operation,

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include <native_steps_cuda.cuh>
 #include <push_case_cuda.cuh>
 
 namespace megaup::cuda_tests {
@@ -84,8 +85,8 @@ struct Options {
 };
 
 const ops::CompiledPush* compiled(std::string_view name, bool weight_transposed) {
-  for (const auto& row : ops::compiled_pushes())
-    if (row.name == name && row.weight_transposed == weight_transposed) return &row;
+  for (const ops::CompiledPush* row : ops::compiled_pushes())
+    if (row->name == name && row->weight_transposed == weight_transposed) return row;
   return nullptr;
 }
 
@@ -98,9 +99,8 @@ std::string push_name(const ops::PushCandidate& candidate) {
 /// planner's choice is starred.
 std::vector<Arm> make_arms(const PushCase& c, ops::Regime regime, Memory& plain_c, bool tune) {
   std::vector<Arm> arms;
-  const auto gemm = c.gemm(ops::Raster::along_n, 1);
-  arms.push_back({"cublasLt", ops::prepare_cublaslt(gemm, c.wide.data())});
-  arms.push_back({"cublasLt again", ops::prepare_cublaslt(gemm, c.wide.data())});
+  arms.push_back({"cublasLt", c.cublaslt()});
+  arms.push_back({"cublasLt again", c.cublaslt()});
   if (!tune) {
     arms.push_back({"native", c.native()});
     if (auto direct = c.native_without_unpack()) arms.push_back({"native, no unpack", std::move(direct)});
@@ -167,7 +167,7 @@ void time_reorders(Timer& timer, std::string_view model, const ops::Operation& o
   c.randomise(7);
   Memory other(c.wide.bytes());
   std::vector<Arm> arms;
-  arms.push_back({"copy", ops::prepare_slab_copies({{other.data(), c.wide.data(), c.wide.bytes()}})});
+  arms.push_back({"copy", prepare_slab_copies({{other.data(), c.wide.data(), c.wide.bytes()}})});
   arms.push_back({"pack", c.pack()});
   arms.push_back({"unpack", c.unpack()});
   arms.push_back({"exchange", c.exchange()});

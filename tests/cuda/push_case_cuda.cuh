@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <megaup/ops/gemm_a2a/native_packed_cuda.cuh>
 #include <megaup/ops/gemm_a2a/push_gemm_cuda.cuh>
+#include <megaup/ops/head_copy_cuda.cuh>
 #include <megaup/ops/operation.hpp>
 
 /// One rank of a GEMM -> A2A on one device, with the buffers of all its peers on the same device ("solo", emulated):
@@ -53,6 +53,8 @@ struct PushCase {
   std::string barrier_fault(std::uint32_t launches) const;
 
   ops::DeviceGemm gemm(ops::Raster raster, int swizzle) const;
+  /// The same GEMM by cuBLASLt, into `wide`.
+  std::unique_ptr<ops::PreparedKernel> cublaslt() const;
   std::unique_ptr<ops::PreparedKernel> push(const ops::CompiledPush& kernel, ops::Raster raster, int swizzle) const;
   /// The same with other tables or another barrier, to see the checks fail and to time the parts.
   std::unique_ptr<ops::PreparedKernel> push(const ops::CompiledPush& kernel, ops::Raster raster, int swizzle,

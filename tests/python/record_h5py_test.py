@@ -166,9 +166,8 @@ class Documentation(unittest.TestCase):
         self.assertGreaterEqual(len(snippets), 3)
         for code, expected in snippets:
             with self.subTest(code=code), tempfile.TemporaryDirectory() as folder:
-                if "import xarray" in code and subprocess.run([sys.executable, "-c", "import xarray, h5netcdf"], capture_output=True).returncode:
-                    print("not run: xarray or h5netcdf is not installed")
-                    continue
+                if "import xarray" in code:
+                    continue  # xarray_test.py
                 subprocess.run([SAMPLE, "write", "result.h5"], cwd=folder, check=True, timeout=60)
                 result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, timeout=60)
                 self.assertEqual(result.returncode, 0, result.stderr.decode())

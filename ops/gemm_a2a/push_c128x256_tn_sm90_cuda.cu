@@ -2,7 +2,9 @@
 
 namespace megaup::ops {
 
-const CompiledPush c128x256_tn =
+extern const CompiledPush push_c128x256_tn;
+
+const CompiledPush push_c128x256_tn =
     device::compiled<device::PushConfig<Schedule::cooperative, 128, 256, 2, 1, true>>("c128x256");
 
 }  // namespace megaup::ops

@@ -2,7 +2,9 @@
 
 namespace megaup::ops {
 
-const CompiledPush pp128x192_nn =
+extern const CompiledPush push_pp128x192_nn;
+
+const CompiledPush push_pp128x192_nn =
     device::compiled<device::PushConfig<Schedule::ping_pong, 128, 192, 2, 1, false>>("pp128x192");
 
 }  // namespace megaup::ops

@@ -2,7 +2,9 @@
 
 namespace megaup::ops {
 
-const CompiledPush pp128x128_nn =
+extern const CompiledPush push_pp128x128_nn;
+
+const CompiledPush push_pp128x128_nn =
     device::compiled<device::PushConfig<Schedule::ping_pong, 128, 128, 2, 1, false>>("pp128x128");
 
 }  // namespace megaup::ops

@@ -2,7 +2,9 @@
 
 namespace megaup::ops {
 
-const CompiledPush pp128x128_tn =
+extern const CompiledPush push_pp128x128_tn;
+
+const CompiledPush push_pp128x128_tn =
     device::compiled<device::PushConfig<Schedule::ping_pong, 128, 128, 2, 1, true>>("pp128x128");
 
 }  // namespace megaup::ops

@@ -2,7 +2,9 @@
 
 namespace megaup::ops {
 
-const CompiledPush pp128x192_tn =
+extern const CompiledPush push_pp128x192_tn;
+
+const CompiledPush push_pp128x192_tn =
     device::compiled<device::PushConfig<Schedule::ping_pong, 128, 192, 2, 1, true>>("pp128x192");
 
 }  // namespace megaup::ops

@@ -2,7 +2,9 @@
 
 namespace megaup::ops {
 
-const CompiledPush c128x256_nn =
+extern const CompiledPush push_c128x256_nn;
+
+const CompiledPush push_c128x256_nn =
     device::compiled<device::PushConfig<Schedule::cooperative, 128, 256, 2, 1, false>>("c128x256");
 
 }  // namespace megaup::ops

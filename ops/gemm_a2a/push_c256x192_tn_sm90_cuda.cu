@@ -2,7 +2,9 @@
 
 namespace megaup::ops {
 
-const CompiledPush c256x192_tn =
+extern const CompiledPush push_c256x192_tn;
+
+const CompiledPush push_c256x192_tn =
     device::compiled<device::PushConfig<Schedule::cooperative, 256, 192, 1, 2, true>>("c256x192");
 
 }  // namespace megaup::ops

@@ -2,7 +2,9 @@
 
 namespace megaup::ops {
 
-const CompiledPush c256x192_nn =
+extern const CompiledPush push_c256x192_nn;
+
+const CompiledPush push_c256x192_nn =
     device::compiled<device::PushConfig<Schedule::cooperative, 256, 192, 1, 2, false>>("c256x192");
 
 }  // namespace megaup::ops

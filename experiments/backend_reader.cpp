@@ -1,0 +1,53 @@
+#include <megaup/experiments/backend_reader.hpp>
+
+#include <fmt/format.h>
+
+#include <megaup/experiments/map_reader.hpp>
+
+namespace megaup::experiments {
+namespace {
+
+void refuse_on_host(const Backend& backend, const MapReader& reader, Diagnostics& diagnostics) {
+  const auto refuse = [&](std::string_view key, std::string_view value) {
+    diagnostics.add(reader.where(key), fmt::format("'{}: {}' is about GPUs: it needs 'device: cuda'", key, value));
+  };
+  if (backend.exchange != comm::Transport::automatic) refuse("exchange", name(backend.exchange));
+  if (backend.share_device) refuse("share_device", "true");
+  if (backend.solo) refuse("solo", "true");
+}
+
+void check_on_device(Backend& backend, MapReader& reader, const KnownNames& known, Diagnostics& diagnostics) {
+  if (known.cuda_arms.empty())
+    diagnostics.add(reader.where("device"), fmt::format("'device: cuda': {}", known.no_cuda_arms));
+  if (backend.solo && reader.find("share_device") != nullptr && !backend.share_device)
+    diagnostics.add(reader.where("share_device"),
+                    "'share_device: false' cannot stand beside 'solo: true', in which all ranks have their memory on one device");
+  if (backend.solo) backend.share_device = true;
+  if (backend.share_device && backend.communicator == CommunicatorChoice::mpi)
+    diagnostics.add(reader.where("communicator"),
+                    "'communicator: mpi' cannot stand beside 'share_device: true': kernels of different processes do not run "
+                    "at the same time on one device; 'threads' can");
+  if (backend.share_device && backend.exchange == comm::Transport::nccl)
+    diagnostics.add(reader.where("exchange"),
+                    "'exchange: nccl' cannot stand beside 'share_device: true': NCCL has one device a rank; 'copy_engine' can");
+}
+
+}  // namespace
+
+Backend read_backend(const YamlNode& node, const KnownNames& known, Diagnostics& diagnostics) {
+  Backend backend;
+  MapReader reader(node, "backend", diagnostics);
+  reader.choice("device", backend.device, {"host", "cuda"});
+  reader.choice("communicator", backend.communicator, {"auto", "self", "threads", "mpi"});
+  reader.choice("exchange", backend.exchange, {"auto", "nccl", "copy_engine"});
+  reader.boolean("share_device", backend.share_device);
+  reader.boolean("solo", backend.solo);
+  if (backend.device == DeviceKind::host)
+    refuse_on_host(backend, reader, diagnostics);
+  else
+    check_on_device(backend, reader, known, diagnostics);
+  reader.finish();
+  return backend;
+}
+
+}  // namespace megaup::experiments

@@ -1,0 +1,133 @@
+#include <megaup/experiments/device_timing.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <limits>
+#include <thread>
+
+namespace megaup::experiments {
+namespace {
+
+constexpr double kNotTaken = std::numeric_limits<double>::quiet_NaN();
+// Launches that wait in the stream: enough that the host is never late for one of 50 us, few enough that no queue of the
+// driver is ever full (a full one would stop all ranks of the process while kernels wait for one another).
+constexpr std::int64_t kAhead = 16;
+constexpr double kRest = 4;  // a fifth of the time at work: on an H200 the clocks stay at their highest
+
+/// One call of time_blocks on a rank that launches.
+class Series {
+ public:
+  Series(const Observing& how, core::Device& device, comm::StreamBarrier* barrier,
+         std::span<const std::function<void()>> launches)
+      : how_(how),
+        device_(device),
+        barrier_(barrier),
+        launches_(launches),
+        n_(static_cast<std::int64_t>(launches.size())),
+        times_(launches.size()),
+        one_by_one_(how.measure.duty == ops::Regime::spaced || how.before || how.after),
+        ahead_(one_by_one_ ? 1 : kAhead) {}
+
+  std::vector<BlockTimes> run() {
+    const std::int64_t total = (how_.measure.warmup + how_.measure.observations) * n_;
+    const std::int64_t middle = (how_.measure.warmup + how_.measure.observations / 2) * n_;
+    std::future<core::DeviceState> state;
+    for (std::int64_t number = 0; number < total; ++number) {
+      if (number >= ahead_) take(number - ahead_);
+      observe(number);
+      // On another thread: the question takes milliseconds, in which the device must not run dry.
+      if (number == middle) state = std::async(std::launch::async, [this] { return device_.state(); });
+    }
+    for (std::int64_t number = std::max<std::int64_t>(0, total - ahead_); number < total; ++number) take(number);
+    device_.synchronize();
+    for (const core::DeviceState found = state.get(); auto& each : times_) each.state = found;
+    return std::move(times_);
+  }
+
+ private:
+  std::int64_t observation(std::int64_t number) const { return number / n_ - how_.measure.warmup; }
+  std::size_t turn(std::int64_t number) const { return static_cast<std::size_t>(number % n_); }
+  int stamp(std::int64_t number) const { return static_cast<int>(2 * (number % ahead_)); }
+
+  void observe(std::int64_t number) {
+    if (how_.before) how_.before(number);
+    if (how_.measure.cache == Cache::cold) device_.flush_cache();
+    if (how_.measure.duty == ops::Regime::spaced) std::this_thread::sleep_for(std::chrono::duration<double>(kRest * last_s_));
+    if (observation(number) == 0)
+      times_[turn(number)].started_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    if (barrier_ != nullptr) barrier_->enqueue();
+    device_.mark(stamp(number));
+    launches_[turn(number)]();
+    device_.mark(stamp(number) + 1);
+    if (!how_.after) return;
+    device_.synchronize();
+    how_.after(number);
+  }
+
+  void take(std::int64_t number) {
+    device_.wait(stamp(number) + 1);
+    last_s_ = device_.seconds(stamp(number), stamp(number) + 1);
+    if (observation(number) >= 0) times_[turn(number)].seconds.push_back(last_s_);
+  }
+
+  const Observing& how_;
+  core::Device& device_;
+  comm::StreamBarrier* barrier_;
+  std::span<const std::function<void()>> launches_;
+  std::int64_t n_;
+  std::vector<BlockTimes> times_;
+  bool one_by_one_;
+  std::int64_t ahead_;
+  double last_s_ = 0;
+};
+
+}  // namespace
+
+DeviceTiming::DeviceTiming(comm::Communicator& world, const Measure& measure, bool solo)
+    : world_(world), device_(*world.device()), solo_(solo) {
+  if (!solo && measure.cadence == Cadence::barrier && world.size() > 1) barrier_ = world.stream_barrier();
+}
+
+void DeviceTiming::begin() {
+  if (solo_ && launches_here()) device_.use_whole(true);
+}
+
+void DeviceTiming::prepared(ops::PreparedOperation& arm) const {
+  if (solo_ && launches_here()) arm.assume_peers_arrived();
+}
+
+std::vector<BlockTimes> DeviceTiming::time_blocks(const Observing& how, std::span<const std::function<void()>> launches) {
+  how.deadline.check();
+  std::vector<BlockTimes> times(launches.size());
+  if (launches_here()) times = Series(how, device_, barrier_.get(), launches).run();
+  how.deadline.check();
+  return times;
+}
+
+void DeviceLog::keep(const core::CellRecord& record, std::size_t at, const BlockTimes& times) {
+  const std::size_t blocks = record.started.size();
+  constexpr core::DeviceState kNothing{kNotTaken, kNotTaken, kNotTaken, kNotTaken, kNotTaken};
+  const core::DeviceState state = times.state.value_or(kNothing);
+  const double values[] = {state.sm_clock_hz, state.memory_clock_hz, state.power_w, state.temperature_c, state.throttle_reasons};
+  for (std::size_t i = 0; i < core::kDeviceQuantities.size(); ++i) {
+    auto& series = mine_.*core::kDeviceQuantities[i].values;
+    series.resize(blocks, kNotTaken);
+    series[at] = values[i];
+  }
+}
+
+void DeviceLog::gather(comm::Communicator& world, core::CellRecord& record) const {
+  const auto ranks = static_cast<std::size_t>(record.ranks);
+  for (const auto& quantity : core::kDeviceQuantities) {
+    const auto& mine = mine_.*quantity.values;
+    const auto all = world.all_gather(std::as_bytes(std::span(mine)));
+    const auto* values = reinterpret_cast<const double*>(all.data());
+    auto& series = record.device.*quantity.values;
+    series.assign(mine.size() * ranks, kNotTaken);
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      for (std::size_t i = 0; i < mine.size(); ++i) series[i * ranks + rank] = values[rank * mine.size() + i];
+  }
+}
+
+}  // namespace megaup::experiments
