@@ -207,7 +207,6 @@ PullCase::PullCase(const PullWorld& w, std::int64_t r)
       c(shape.m * shape.n * 2),
       staging(ops::pull_staging_bytes(w.problem, w.operation.columns)),
       local_words(ops::pull_local_words(w.problem) * 4),
-      other_words(local_words.bytes()),
       wide(shape.m * shape.k * 2),
       ordered_a(wide.bytes()),
       ordered_weight(weight.bytes()),
@@ -220,11 +219,6 @@ PullCase::PullCase(const PullWorld& w, std::int64_t r)
   if (static_cast<std::int64_t>(columns.size()) != shape.k) throw std::logic_error("the order of K misses columns");
   check(cudaMemcpy(order.data(), columns.data(), columns.size() * 4, cudaMemcpyHostToDevice), "order of K");
   reset_local();
-}
-
-void PullCase::reset_local() const {
-  local_words.fill(0);
-  other_words.fill(0);
 }
 
 void PullCase::randomise_weight(std::uint64_t seed) const {

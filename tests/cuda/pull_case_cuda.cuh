@@ -71,7 +71,7 @@ struct PullCase {
   double worst_error() const;
   /// Nothing, or what is wrong with the flags after so many launches since reset_flags().
   std::string fault(std::uint32_t launches) const;
-  void reset_local() const;
+  void reset_local() const { local_words.fill(0); }
 
   ops::PullGemm gemm(int swizzle) const;
   ops::PullHeads pull_heads() const;
@@ -84,7 +84,6 @@ struct PullCase {
   ops::GemmShape shape;
   int sms = 0;
   Memory weight, c, staging, local_words;
-  Memory other_words;  // the same for pulls with flags of other blocks
   Memory wide, ordered_a, ordered_weight, expected, order;
 };
 
