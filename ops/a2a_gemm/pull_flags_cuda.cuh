@@ -66,7 +66,12 @@ __device__ inline void poll(const PullWork& work, const typename Scheduler::Para
   meet_helpers();
   const auto steps_address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&shared.steps));
   const auto publish = [&](std::uint32_t steps) {
-    if (lane == 0) asm volatile("st.release.cta.shared.u32 [%0], %1;" ::"r"(steps_address), "r"(steps) : "memory");
+    std::uint32_t before;
+    if (lane == 0)
+      asm volatile("atom.release.cta.shared.exch.b32 %0, [%1], %2;"
+                   : "=r"(before)
+                   : "r"(steps_address), "r"(steps)
+                   : "memory");
   };
 
   const bool watching = lane >= 1 && lane < work.shards;

@@ -133,7 +133,8 @@ struct PullMainloop : Base {
   CUTLASS_DEVICE void wait_for_step(const PullShared& pull, std::uint32_t step) {
     if (reached(seen_, step)) return;
     const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&pull.steps));
-    do asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(seen_) : "r"(address) : "memory");
+    // An atomic on both sides, because racecheck knows no acquire and release.
+    do asm volatile("atom.acquire.cta.shared.or.b32 %0, [%1], 0;" : "=r"(seen_) : "r"(address) : "memory");
     while (!reached(seen_, step));
   }
 
