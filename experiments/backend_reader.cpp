@@ -25,16 +25,19 @@ void check_on_device(Backend& backend, MapReader& reader, const KnownNames& know
   if (known.cuda_arms.empty())
     diagnostics.add(value_at(reader, "device"), fmt::format("'device: cuda': {}", known.no_cuda_arms));
   if (backend.solo && reader.find("share_device") != nullptr && !backend.share_device)
-    diagnostics.add(value_at(reader, "share_device"),
-                    "'share_device: false' cannot stand beside 'solo: true', in which all ranks have their memory on one device");
+    diagnostics.add(
+        value_at(reader, "share_device"),
+        "'share_device: false' cannot stand beside 'solo: true', in which all ranks have their memory on one device");
   if (backend.solo) backend.share_device = true;
   if (backend.share_device && backend.communicator == CommunicatorChoice::mpi)
-    diagnostics.add(value_at(reader, "communicator"),
-                    "'communicator: mpi' cannot stand beside 'share_device: true': kernels of different processes do not run "
-                    "at the same time on one device; 'threads' can");
+    diagnostics.add(
+        value_at(reader, "communicator"),
+        "'communicator: mpi' cannot stand beside 'share_device: true': kernels of different processes do not run "
+        "at the same time on one device; 'threads' can");
   if (backend.share_device && backend.exchange == comm::Transport::nccl)
-    diagnostics.add(value_at(reader, "exchange"),
-                    "'exchange: nccl' cannot stand beside 'share_device: true': NCCL has one device a rank; 'copy_engine' can");
+    diagnostics.add(
+        value_at(reader, "exchange"),
+        "'exchange: nccl' cannot stand beside 'share_device: true': NCCL has one device a rank; 'copy_engine' can");
 }
 
 }  // namespace

@@ -53,9 +53,11 @@ class Series {
   void observe(std::int64_t number) {
     if (how_.before) how_.before(number);
     if (how_.measure.cache == Cache::cold) device_.flush_cache();
-    if (how_.measure.duty == ops::Regime::spaced) std::this_thread::sleep_for(std::chrono::duration<double>(kRest * last_s_));
+    if (how_.measure.duty == ops::Regime::spaced)
+      std::this_thread::sleep_for(std::chrono::duration<double>(kRest * last_s_));
     if (observation(number) == 0)
-      times_[turn(number)].started_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+      times_[turn(number)].started_s =
+          std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     if (barrier_ != nullptr) barrier_->enqueue();
     device_.mark(stamp(number));
     launches_[turn(number)]();
@@ -97,7 +99,8 @@ void DeviceTiming::prepared(ops::PreparedOperation& arm) const {
   if (solo_ && launches_here()) arm.assume_peers_arrived();
 }
 
-std::vector<BlockTimes> DeviceTiming::time_blocks(const Observing& how, std::span<const std::function<void()>> launches) {
+std::vector<BlockTimes> DeviceTiming::time_blocks(const Observing& how,
+                                                  std::span<const std::function<void()>> launches) {
   how.deadline.check();
   std::vector<BlockTimes> times(launches.size());
   if (launches_here()) times = Series(how, device_, barrier_.get(), launches).run();
@@ -109,7 +112,8 @@ void DeviceLog::keep(const core::CellRecord& record, std::size_t at, const Block
   const std::size_t blocks = record.started.size();
   constexpr core::DeviceState kNothing{kNotTaken, kNotTaken, kNotTaken, kNotTaken, kNotTaken};
   const core::DeviceState state = times.state.value_or(kNothing);
-  const double values[] = {state.sm_clock_hz, state.memory_clock_hz, state.power_w, state.temperature_c, state.throttle_reasons};
+  const double values[] = {state.sm_clock_hz, state.memory_clock_hz, state.power_w, state.temperature_c,
+                           state.throttle_reasons};
   for (std::size_t i = 0; i < core::kDeviceQuantities.size(); ++i) {
     auto& series = mine_.*core::kDeviceQuantities[i].values;
     series.resize(blocks, kNotTaken);

@@ -20,9 +20,9 @@ std::chrono::duration<double> device_patience(const Spec& spec) {
 
 std::unique_ptr<comm::Communicator> take_devices(comm::Communicator& world, const Spec& spec) {
   try {
-    return comm::with_device(world, {.transport = spec.backend.exchange,
-                                     .share = spec.backend.share_device,
-                                     .patience = device_patience(spec)});
+    return comm::with_device(
+        world,
+        {.transport = spec.backend.exchange, .share = spec.backend.share_device, .patience = device_patience(spec)});
   } catch (const comm::PeerAborted&) {
     throw;
   } catch (const core::Error& error) {
@@ -34,8 +34,8 @@ void describe_devices(std::map<std::string, std::string>& environment) {
   environment["device"] = "cuda";
   for (const auto& device : core::cuda_devices())
     environment[fmt::format("gpu_{}", device.index)] =
-        fmt::format("{}, {}, {}, {} multiprocessors, {:.1f} GiB", device.name, device.uuid, device.architecture, device.multiprocessors,
-                    static_cast<double>(device.bytes) / (1 << 30));
+        fmt::format("{}, {}, {}, {} multiprocessors, {:.1f} GiB", device.name, device.uuid, device.architecture,
+                    device.multiprocessors, static_cast<double>(device.bytes) / (1 << 30));
   environment["cuda_driver"] = core::cuda_driver_version();
   environment["cuda_runtime"] = core::cuda_runtime_version();
   if (const auto version = core::nvml_driver_version(); !version.empty()) environment["nvidia_driver"] = version;

@@ -36,7 +36,8 @@ __device__ inline void await(const Arrivals& arrivals, int p) {
     if (static_cast<std::int32_t>(seen - arrivals.epoch) >= 0) return;
     const std::uint64_t now = nanoseconds();
     if (deadline == 0) deadline = now + arrivals.timeout_ns;
-    if (now > deadline || *static_cast<const volatile std::uint32_t*>(arrivals.lost) != 0) break;  // one patience for all launches
+    if (now > deadline || *static_cast<const volatile std::uint32_t*>(arrivals.lost) != 0)
+      break;  // one patience for all launches
   }
   if (*static_cast<const volatile std::uint32_t*>(arrivals.lost) != 0) return;
   *arrivals.lost = 1u + static_cast<std::uint32_t>(p);

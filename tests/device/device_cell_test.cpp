@@ -3,9 +3,9 @@
 #include <atomic>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <fmt/format.h>
 
 #include <megaup/experiments/measure.hpp>
 #include <megaup/ops/operation.hpp>
@@ -26,11 +26,12 @@ const ops::Arm kFake{
     .place = ops::Place::cuda,
     .bound = false,
     .infeasible = [](const ops::Operation&, const core::Problem&, const ops::Context&) { return core::Reason(); },
-    .prepare = [](ops::Operands& operands, const ops::Context& context) {
-      CHECK(context.regime == ops::Regime::spaced);
-      CHECK(context.gemm_provider == "cublaslt");
-      return fake::prepare_fake(operands, context, &misdeed);
-    },
+    .prepare =
+        [](ops::Operands& operands, const ops::Context& context) {
+          fake::expect(context.regime == ops::Regime::spaced, "the regime of the spec");
+          fake::expect(context.gemm_provider == "cublaslt", "no provider of the host");
+          return fake::prepare_fake(operands, context, &misdeed);
+        },
     .workspace_bytes = [](const ops::Operation&, const core::Problem&, std::string_view) -> std::int64_t { return 0; }};
 
 const ops::Arm* lookup(std::string_view name, ops::Kind kind) {
@@ -41,7 +42,8 @@ const ops::Arm* lookup(std::string_view name, ops::Kind kind) {
 core::CellRecord measured(const std::string& backend, const std::string& candidate = "other") {
   const std::string yaml = fmt::format(
       "spec_version: 1\nname: fake\nmodels: {{tiny: {{hidden: 32, query_heads: 4, kv_heads: 2, head_dim: 8}}}}\n"
-      "workload: {{batch: 2}}\nmatrix: {{model: [tiny], cp: [2], tokens_per_rank: [8]}}\noperations: [qkv_fwd, out_fwd]\n"
+      "workload: {{batch: 2}}\nmatrix: {{model: [tiny], cp: [2], tokens_per_rank: [8]}}\noperations: [qkv_fwd, "
+      "out_fwd]\n"
       "arms: {{baseline: [fake], candidate: {}, bounds: false}}\nbackend: {{device: cuda, {}}}\n"
       "measure: {{warmup: 1, observations: 3, duty: spaced}}\n",
       candidate, backend);
@@ -64,7 +66,8 @@ TEST_CASE("a cell on devices has the device's times, and what each device said i
   CHECK(cell.reason == "");
   REQUIRE(cell.status == "measured");
   REQUIRE(cell.ranks == 2);
-  for (std::size_t i = 0; i < cell.latency.size(); ++i) CHECK(std::abs(cell.latency[i] - (i % 2 == 0 ? 1e-3 : 2e-3)) < 1e-9);
+  for (std::size_t i = 0; i < cell.latency.size(); ++i)
+    CHECK(std::abs(cell.latency[i] - (i % 2 == 0 ? 1e-3 : 2e-3)) < 1e-9);
   CHECK(cell.device.power == std::vector<double>(2 * 2 * 2 * 2, 700.0));
   CHECK(cell.device.throttle_reasons == std::vector<double>(2 * 2 * 2 * 2, 4.0));
   CHECK(std::get<std::string>(cell.extra.at("fabric")) == "emulated");
@@ -96,7 +99,8 @@ TEST_CASE("a fault in a timed launch fails the cell with its reason") {
   }};
   const auto cell = measured("share_device: true");
   CHECK(cell.status == "failed");
-  CHECK_THAT(cell.reason, ContainsSubstring("qkv_fwd, fake: rank 0 has not sent head 7") && ContainsSubstring("rank 1"));
+  CHECK_THAT(cell.reason, ContainsSubstring("qkv_fwd, ") && ContainsSubstring(": rank 0 has not sent head 7") &&
+                              ContainsSubstring("rank 1"));
   CHECK(std::isnan(cell.latency.front()));
 }
 

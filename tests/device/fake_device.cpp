@@ -22,7 +22,8 @@ class FakeArm final : public ops::PreparedOperation {
       : operands_(operands),
         world_(dynamic_cast<FakeWorld&>(context.communicator)),
         on_host_(operands.operation(), operands.problem(), world_.host()),
-        real_(ops::find_arm("native_packed", operands.operation().kind)->prepare(on_host_, {.communicator = world_.host()})),
+        real_(ops::find_arm("native_packed", operands.operation().kind)
+                  ->prepare(on_host_, {.communicator = world_.host()})),
         misdeed_(misdeed),
         alone_(false) {}
 
@@ -132,6 +133,10 @@ std::unique_ptr<comm::StreamBarrier> FakeWorld::do_stream_barrier() { return std
 std::unique_ptr<ops::PreparedOperation> prepare_fake(ops::Operands& operands, const ops::Context& context,
                                                      const Misdeed* misdeed) {
   return std::make_unique<FakeArm>(operands, context, misdeed);
+}
+
+void expect(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error("expected: " + what);
 }
 
 void on_fake_devices(int ranks, const std::function<void(FakeWorld&)>& body) {

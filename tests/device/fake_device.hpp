@@ -41,11 +41,15 @@ class FakeDevice final : public core::Device {
   void copy_in(std::byte* to, std::span<const std::byte> from) override;
   void copy_out(std::span<std::byte> to, const std::byte* from) override;
   void fill(std::byte* to, std::size_t bytes, std::uint8_t value) override;
-  void synchronize() override { run_until([] { return false; }); }
+  void synchronize() override {
+    run_until([] { return false; });
+  }
   void mark(int stamp) override;
   double seconds(int from, int to) override { return stamps_.at(to) - stamps_.at(from); }
   void wait(int stamp) override;
-  void flush_cache() override { enqueue(1e-4, [this] { ++flushes; }); }
+  void flush_cache() override {
+    enqueue(1e-4, [this] { ++flushes; });
+  }
   core::DeviceState state() override { return {1.5e9, 3.2e9, 700, 60, 4}; }
 
   int flushes = 0;
@@ -87,7 +91,9 @@ class FakeWorld final : public comm::Communicator {
     auto& group = *part;
     return std::make_unique<FakeWorld>(group, device_, std::move(part));
   }
-  std::unique_ptr<comm::Exchange> do_exchange(const comm::ExchangeShape& shape) override { return host_.exchange(shape); }
+  std::unique_ptr<comm::Exchange> do_exchange(const comm::ExchangeShape& shape) override {
+    return host_.exchange(shape);
+  }
   std::unique_ptr<comm::PeerMemory> do_peer_memory(std::size_t bytes, std::size_t flags) override {
     return host_.peer_memory(bytes, flags);
   }
@@ -114,6 +120,9 @@ constexpr double kLaunchSeconds = 1e-3;
 /// An arm of fake devices: native_packed of the host on copies of the device's tensors.
 std::unique_ptr<ops::PreparedOperation> prepare_fake(ops::Operands& operands, const ops::Context& context,
                                                      const Misdeed* misdeed = nullptr);
+
+/// For use on ranks, where the test framework's assertions are not safe.
+void expect(bool holds, const std::string& what);
 
 /// Calls the body on `ranks` thread ranks with a fake device each.
 void on_fake_devices(int ranks, const std::function<void(FakeWorld&)>& body);
