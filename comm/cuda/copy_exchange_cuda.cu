@@ -73,7 +73,7 @@ class CopyExchange final : public Exchange {
     ready_[static_cast<std::size_t>(slot)].record(main());
     for (int k = 1; k <= P_; ++k) {  // the own block last
       const int peer = (group_.rank() + k) % P_;
-      const auto stream = static_cast<cudaStream_t>(group_.own_device().side_stream(k - 1));
+      const auto stream = static_cast<cudaStream_t>(group_.own_device().side_stream((k - 1) % side_streams()));
       ready_[static_cast<std::size_t>(slot)].let_wait(stream);
       if (shape().bytes_per_peer > 0)
         core::check(cudaMemcpyAsync(recv_at(peer, slot) + block(group_.rank()), send(slot) + block(peer),
@@ -96,6 +96,10 @@ class CopyExchange final : public Exchange {
     core::check(cudaGetLastError(), "launch of a wait");
   }
 
+  /// One for each peer. Ranks that share a device share its hardware queues (CUDA_DEVICE_MAX_CONNECTIONS, at most 32),
+  /// and a wait of one rank holds up what lies behind it in the same queue, so there each has one: 8 ranks are 16
+  /// streams.
+  int side_streams() const { return group_.choice().share ? 1 : P_; }
   cudaStream_t main() const { return static_cast<cudaStream_t>(group_.own_device().stream()); }
   std::size_t block(int rank) const { return shape().bytes_per_peer * static_cast<std::size_t>(rank); }
   std::byte* recv_at(int rank, int slot) const {

@@ -374,6 +374,8 @@ int run(int seconds) {
 }  // namespace megaup::cuda_tests
 
 int main(int argc, char** argv) {
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);  // as megaup run sets them (docs/specs.md)
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   try {
     return megaup::cuda_tests::run(argc > 1 ? std::atoi(argv[1]) : 600);
   } catch (const std::exception& error) {
