@@ -119,10 +119,10 @@ std::vector<Arm> make_arms(const PullCase& c, const PullNative& native, ops::Reg
                        .b = matrix(c.weight, transposed ? c.shape.n : c.shape.k, transposed ? c.shape.k : c.shape.n),
                        .c = matrix(plain_c, c.shape.m, c.shape.n),
                        .weight_transposed = transposed};
-  arms.push_back({"cublasLt", ops::CublasLt().prepare(lt)});
-  arms.push_back({"cublasLt again", ops::CublasLt().prepare(lt)});
+  arms.push_back({"cublasLt", ops::CublasLt().prepare(lt, nullptr)});
+  arms.push_back({"cublasLt again", ops::CublasLt().prepare(lt, nullptr)});
   if (!tune) {
-    const std::shared_ptr<ops::PreparedKernel> gemm = ops::CublasLt().prepare(lt);
+    const std::shared_ptr<ops::PreparedKernel> gemm = ops::CublasLt().prepare(lt, nullptr);
     arms.push_back({"native", native.with(gemm)});
     if (auto direct = native.without_pack(gemm)) arms.push_back({"native, no pack", std::move(direct)});
   }
