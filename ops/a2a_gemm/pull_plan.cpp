@@ -24,8 +24,8 @@ constexpr double kSpacedTeraflops = 800;
 constexpr PullKernel kKernels[] = {
     {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 0.99, 0.995, 10},
     {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.985, 1.03, 10},
-    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.025, 0.99, 14},
-    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.02, 0.95, 14},
+    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.025, 0.99, 16},
+    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.02, 0.95, 16},
 };
 
 /// Bytes of a unit. Small ones where tiles wait for the first rows, large ones after, because every unit costs the GEMM
@@ -50,15 +50,17 @@ std::int64_t wave_rows(const PullKernel& kernel, int swizzle, std::int64_t tiles
 }
 
 /// Time lost to reads that a better order would have found in the cache, as a factor: wide matrices want more rows
-/// together, but then a wave waits for more rows.
-double locality_loss(Regime regime, int swizzle, std::int64_t columns) {
-  constexpr std::int64_t kWideColumns = 8192;
-  constexpr double kSustainedWide[] = {0.02, 0.004, 0}, kSustainedNarrow[] = {0.001, 0, 0.004};  // swizzle 1, 2, 4
-  constexpr double kSpacedWide[] = {0.045, 0.025, 0}, kSpacedNarrow[] = {0.001, 0, 0.01};
+/// together, and many rows hide that a wave waits for more of them.
+double locality_loss(Regime regime, int swizzle, const GemmShape& shape) {
+  constexpr std::int64_t kWideColumns = 8192, kManyRows = 8192;
+  constexpr double kSustainedWide[] = {0.02, 0.004, 0}, kSpacedWide[] = {0.055, 0.025, 0};  // swizzle 1, 2, 4
+  constexpr double kSustainedTall[] = {0.006, 0.004, 0}, kSustainedSmall[] = {0.001, 0, 0.004};
+  constexpr double kSpacedNarrow[] = {0.001, 0, 0.01};
   const int step = std::countr_zero(static_cast<unsigned>(swizzle));
-  const bool wide = columns >= kWideColumns;
-  if (regime == Regime::sustained) return 1 + (wide ? kSustainedWide : kSustainedNarrow)[step];
-  return 1 + (wide ? kSpacedWide : kSpacedNarrow)[step];
+  const bool wide = shape.n >= kWideColumns;
+  if (regime == Regime::spaced) return 1 + (wide ? kSpacedWide : kSpacedNarrow)[step];
+  if (wide) return 1 + kSustainedWide[step];
+  return 1 + (shape.m >= kManyRows ? kSustainedTall : kSustainedSmall)[step];
 }
 
 PullCandidate costed(const PullKernel& kernel, int swizzle, std::int64_t run_rows, const PullPlan& plan) {
@@ -81,7 +83,7 @@ PullCandidate costed(const PullKernel& kernel, int swizzle, std::int64_t run_row
   const double teraflops = sustained ? kSustainedTeraflops * kernel.sustained : kSpacedTeraflops * kernel.spaced;
   candidate.microseconds =
       kernel.fixed_microseconds + waves * static_cast<double>(plan.sms) * tile_flop / (teraflops * 1e6) *
-                                      locality_loss(plan.regime, candidate.swizzle, plan.shape.n);
+                                      locality_loss(plan.regime, candidate.swizzle, plan.shape);
   return candidate;
 }
 
