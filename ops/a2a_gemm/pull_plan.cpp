@@ -23,6 +23,7 @@ constexpr double kFixedMicroseconds = 8;
 
 constexpr PullKernel kKernels[] = {
     {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 0.99, 0.97},
+    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.98, 0.97},
     {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.02, 0.955},
     {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.01, 0.93},
 };
@@ -107,11 +108,13 @@ PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, Regime regime,
   PullPlan plan{.shape = shape, .regime = regime, .sms = sms};
   plan.refused = unsound(shape, run_rows, sms);
   if (plan.refused) return plan;
-  for (const PullKernel& kernel : kKernels)
+  for (const PullKernel& kernel : kKernels) {
+    if (run_rows % kernel.tile_m != 0) continue;  // a tile has rows of one run and waits for one flag of each peer
     for (const int swizzle : {4, 2, 1}) {
       const PullCandidate candidate = costed(kernel, swizzle, run_rows, plan);
       if (candidate.swizzle == swizzle) plan.candidates.push_back(candidate);
     }
+  }
   const PullCandidate* best = &*std::ranges::min_element(plan.candidates, {}, &PullCandidate::microseconds);
   for (PullCandidate& candidate : plan.candidates) {
     if (&candidate == best) continue;
