@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <megaup/analysis/false_discovery.hpp>
+#include <megaup/analysis/sequential.hpp>
 
 namespace megaup::analysis {
 namespace {
@@ -58,6 +59,20 @@ void add_resolution(const std::vector<const Row*>& rows, std::vector<std::string
         "a harm is only told from zero.");
 }
 
+/// Runs that could end early pay for it with wider intervals.
+void add_early_stops(const std::vector<const Row*>& rows, std::vector<std::string>& out) {
+  const auto early = std::count_if(rows.begin(), rows.end(),
+                                   [](const Row* row) { return row->statistics.confidence > look_confidence(1); });
+  if (early == 0) return;
+  out.push_back(
+      fmt::format("{} could end as soon as Delta was known well enough. At each of the looks allowed the interval has "
+                  "a confidence above 95 %, so that over all looks together it "
+                  "misses Delta in at most 5 % of cases.",
+                  static_cast<std::size_t>(early) == rows.size()
+                      ? "All rows with an interval"
+                      : fmt::format("{} of {} rows with an interval", early, rows.size())));
+}
+
 /// Many rows at once: how many calls would come from chance.
 void add_multiplicity(const std::vector<const Row*>& rows, std::vector<std::string>& out) {
   if (rows.size() < 2) return;
@@ -86,6 +101,7 @@ std::vector<std::string> statistics_notes(const std::vector<Row>& rows) {
       "the spread taken within "
       "each run order. h_safe is the one-sided lower bound of Delta of the same confidence: an overhead below it is "
       "safe.");
+  add_early_stops(judged, out);
   add_resolution(judged, out);
   add_multiplicity(judged, out);
   for (const Row* row : judged) {

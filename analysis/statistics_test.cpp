@@ -172,3 +172,14 @@ TEST_CASE("a cell may end when the interval of every row is narrow enough at one
   set(two, 3, 2, 0, 0, 0, kNan);
   CHECK_FALSE(may_stop(two, 1e9, 8));  // no Delta, so nothing is known
 }
+
+TEST_CASE("a cell that could end early has a wider interval, and the notes say why") {
+  auto cell = eight_blocks();
+  cell.extra[std::string(kStopLooks)] = std::int64_t{3};
+  const Row row = concluded(cell);
+  CHECK_THAT(row.statistics.confidence, WithinAbs(1 - 0.05 / 3, 1e-15));
+  CHECK_THAT(row.conclusion.interval_ms->high - row.conclusion.interval_ms->low, WithinAbs(2 * 0.137032, 1e-6));
+  CHECK_THAT(statistics_notes({row}).at(1),
+             ContainsSubstring("All rows with an interval could end as soon as Delta was known"));
+  CHECK_THAT(statistics_notes({concluded(eight_blocks())}).at(1), !ContainsSubstring("could end"));
+}

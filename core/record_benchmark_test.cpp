@@ -18,7 +18,8 @@ namespace {
 
 /// A cell as `run` writes it with the bounds at CP 2: 25 kB of times.
 CellRecord cell_of_run(int i) {
-  auto cell = test_support::measured_cell(fmt::format("llama-3.1-8b.cp2.m{:05}", i), {"native_packed", "fused", "gemm_only", "exchange_only", "reorder_only"});
+  auto cell = test_support::measured_cell(fmt::format("llama-3.1-8b.cp2.m{:05}", i),
+                                          {"native_packed", "fused", "gemm_only", "exchange_only", "reorder_only"});
   cell.tokens_per_rank = 2048 + i;
   cell.extra = {
       {"duty", "sustained"}, {"cadence", "barrier"}, {"cache", "warm"}, {"peak_bytes", std::int64_t{123456789}}};

@@ -96,13 +96,15 @@ std::string workload_text(const Cell& cell, const CellValues& values) {
 std::string settings_text(const Spec& spec) {
   const Measure& m = spec.measure;
   return fmt::format(
-      "operations {}\narms {}\nwarmup {}\nobservations {}\npairs {}\nburn_in {}\nschedule {}\nstop {}\ncadence {}\nduty {}\ncache {}\ndevice "
+      "operations {}\narms {}\nwarmup {}\nobservations {}\npairs {}\nburn_in {}\nschedule {}\nstop {}\ncadence "
+      "{}\nduty {}\ncache {}\ndevice "
       "{}\n"
       "communicator {}\nexchange {}\nshare_device {}\nsolo {}\nvalidate {}\nseed {}\n",
-      fmt::join(spec.operations, " "), fmt::join(spec.arms.all(), " "), m.warmup, m.observations, m.most_pairs(), m.burn_in, name(m.schedule),
-      m.stop ? fmt::format("{}", m.stop->half_width_s) : "never",
-      name(m.cadence), name(m.duty), name(m.cache), name(spec.backend.device), name(spec.backend.communicator),
-      name(spec.backend.exchange), spec.backend.share_device, spec.backend.solo, name(spec.validate.mode), spec.validate.seed);
+      fmt::join(spec.operations, " "), fmt::join(spec.arms.all(), " "), m.warmup, m.observations, m.most_pairs(),
+      m.burn_in, name(m.schedule), m.stop ? fmt::format("{}", m.stop->half_width_s) : "never", name(m.cadence),
+      name(m.duty), name(m.cache), name(spec.backend.device), name(spec.backend.communicator),
+      name(spec.backend.exchange), spec.backend.share_device, spec.backend.solo, name(spec.validate.mode),
+      spec.validate.seed);
 }
 
 bool has_value(const Axis& axis, const CellValues& values, const Cell& cell) {
@@ -162,8 +164,8 @@ double total_flop(const Cell& cell, const Spec& spec) {
     for (const auto* operation : parts(operation_name)) one_call += ops::flop(*operation, cell.problem);
   const std::size_t arms = spec.arms.baselines.size() + 1 + (spec.arms.control ? 1 : 0) +
                            (spec.arms.bounds.empty() ? 0 : 1);  // of the bounds one multiplies
-  const std::int64_t calls =
-      2 * (spec.measure.most_pairs() + (spec.measure.burn_in ? 1 : 0)) * (spec.measure.warmup + spec.measure.observations);
+  const std::int64_t calls = 2 * (spec.measure.most_pairs() + (spec.measure.burn_in ? 1 : 0)) *
+                             (spec.measure.warmup + spec.measure.observations);
   return one_call * static_cast<double>(cell.problem.P) * static_cast<double>(arms) * static_cast<double>(calls);
 }
 

@@ -74,15 +74,18 @@ GemmProviders leanest_providers(const core::Problem& problem, const Spec& spec) 
   return leanest;
 }
 
-std::string device_refusal(const core::Problem& problem, const Spec& spec, std::int64_t rank_bytes, std::int64_t device_bytes) {
+std::string device_refusal(const core::Problem& problem, const Spec& spec, std::int64_t rank_bytes,
+                           std::int64_t device_bytes) {
   if (spec.backend.device != DeviceKind::cuda || device_bytes == 0) return {};
   const std::int64_t ranks = spec.backend.share_device ? problem.P : 1;
   if (ranks * rank_bytes + kDeviceOwnBytes <= device_bytes) return {};
   constexpr double kGiB = 1 << 30;
-  return fmt::format("{} of {:.1f} GiB and {:.0f} GiB for the device itself do not fit into its {:.1f} GiB: choose fewer tokens_per_rank{}",
-                     ranks == 1 ? "a rank" : fmt::format("{} ranks", ranks), static_cast<double>(rank_bytes) / kGiB,
-                     static_cast<double>(kDeviceOwnBytes) / kGiB, static_cast<double>(device_bytes) / kGiB,
-                     ranks == 1 ? ", or fewer operations" : ", a lower cp, or fewer operations");
+  return fmt::format(
+      "{} of {:.1f} GiB and {:.0f} GiB for the device itself do not fit into its {:.1f} GiB: choose fewer "
+      "tokens_per_rank{}",
+      ranks == 1 ? "a rank" : fmt::format("{} ranks", ranks), static_cast<double>(rank_bytes) / kGiB,
+      static_cast<double>(kDeviceOwnBytes) / kGiB, static_cast<double>(device_bytes) / kGiB,
+      ranks == 1 ? ", or fewer operations" : ", a lower cp, or fewer operations");
 }
 
 }  // namespace megaup::experiments

@@ -72,16 +72,19 @@ std::string blocks_text(const Spec& spec) {
 std::string protocol_text(const Plan& plan) {
   const Measure& m = plan.spec.measure;
   const bool turns = m.schedule == Schedule::interleaved;
-  std::string out = fmt::format("Each cell\n  operations   {}\n  arms         {}\n", fmt::join(plan.spec.operations, ", "),
-                                fmt::join(plan.spec.arms.all(), ", "));
-  if (plan.spec.arms.control) out += fmt::format("               control is {} once more\n", plan.spec.arms.baselines.front());
+  std::string out = fmt::format("Each cell\n  operations   {}\n  arms         {}\n",
+                                fmt::join(plan.spec.operations, ", "), fmt::join(plan.spec.arms.all(), ", "));
+  if (plan.spec.arms.control)
+    out += fmt::format("               control is {} once more\n", plan.spec.arms.baselines.front());
   if (m.burn_in) out += "  burn-in      initial, reversed: not kept\n";
-  out += fmt::format("  blocks       {}\n               initial: for each operation, {}, as listed; reversed: the opposite order\n",
-                     blocks_text(plan.spec), turns ? "one observation of each arm in turn" : "each arm");
+  out += fmt::format(
+      "  blocks       {}\n               initial: for each operation, {}, as listed; reversed: the opposite order\n",
+      blocks_text(plan.spec), turns ? "one observation of each arm in turn" : "each arm");
   if (m.stop)
-    out += fmt::format("  stop         as soon as Delta is known to +- {} ms; these are the most pairs\n", m.stop->half_width_s * 1e3);
-  return out + fmt::format("  each timing  {} warm-ups, {} observations; {} cadence, {} cache; at most {} a cell\n", m.warmup, m.observations,
-                           name(m.cadence), name(m.cache), seconds_text(m.cell_timeout_s));
+    out += fmt::format("  stop         as soon as Delta is known to +- {} ms; these are the most pairs\n",
+                       m.stop->half_width_s * 1e3);
+  return out + fmt::format("  each timing  {} warm-ups, {} observations; {} cadence, {} cache; at most {} a cell\n",
+                           m.warmup, m.observations, name(m.cadence), name(m.cache), seconds_text(m.cell_timeout_s));
 }
 
 std::string layout_text(const core::Problem& p) {
@@ -112,8 +115,7 @@ Row row(const Cell& cell, double gflops) {
           p.P > 1 ? fmt::format("{:.0f}",
                                 static_cast<double>(p.H) * static_cast<double>(p.P) / static_cast<double>(p.P - 1))
                   : "-",
-          runs ? memory_text(cell) : "-",
-          runs ? seconds_text(cell.flop / (gflops * 1e9)) : "refused", cell.id};
+          runs ? memory_text(cell) : "-", runs ? seconds_text(cell.flop / (gflops * 1e9)) : "refused", cell.id};
 }
 
 /// Columns as wide as their widest entry, numbers to the right.

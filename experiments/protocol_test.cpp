@@ -67,9 +67,10 @@ TEST_CASE("the sequence is an operation beside all four", "[spec]") {
   const auto spec = parse("operations: [qkv_fwd, out_fwd, out_dgrad, qkv_dgrad, sequence]\n");
   CHECK(spec.operations.back() == kSequence);
   CHECK(parse("").operations.size() == 4);  // not by default
-  CHECK(refused("operations: [qkv_fwd, sequence, out_dgrad]\n",
-                "t.yaml:5:13: error: 'sequence' is all operations back to back, to be held against their sum: it also needs "
-                "out_fwd, qkv_dgrad by itself"));
+  CHECK(refused(
+      "operations: [qkv_fwd, sequence, out_dgrad]\n",
+      "t.yaml:5:13: error: 'sequence' is all operations back to back, to be held against their sum: it also needs "
+      "out_fwd, qkv_dgrad by itself"));
   CHECK(refused("operations: [sequences]\n", "did you mean 'sequence'?"));
 }
 
@@ -81,17 +82,20 @@ TEST_CASE("control, sequence and burn-in cost time and memory, and the plan coun
   CHECK(cost("measure: {burn_in: true}\n").flop == Catch::Approx(plain * 2));
   CHECK(cost("measure: {stop: {half_width: 1 ms, max_pairs: 8}}\n").flop == Catch::Approx(plain * 8));
   // The parts of a sequence, or the arms of an operation, exist at one time.
-  CHECK(cost("operations: [qkv_fwd, out_fwd, out_dgrad, qkv_dgrad, sequence]\n").bytes_per_rank > cost("").bytes_per_rank);
+  CHECK(cost("operations: [qkv_fwd, out_fwd, out_dgrad, qkv_dgrad, sequence]\n").bytes_per_rank >
+        cost("").bytes_per_rank);
   CHECK(cost("measure: {schedule: interleaved}\n").bytes_per_rank > cost("").bytes_per_rank);
 }
 
 TEST_CASE("the schedule, and what it cannot stand beside", "[spec]") {
   CHECK(parse("").measure.schedule == Schedule::blocked);
   CHECK(parse("measure: {schedule: interleaved}\n").measure.schedule == Schedule::interleaved);
-  CHECK(refused("measure: {schedule: interleave}\n", "'schedule' must be one of blocked, interleaved, not 'interleave' (did you mean 'interleaved'?)"));
+  CHECK(refused("measure: {schedule: interleave}\n",
+                "'schedule' must be one of blocked, interleaved, not 'interleave' (did you mean 'interleaved'?)"));
   CHECK(refused("measure: {cadence: back_to_back, schedule: interleaved}\n",
                 "t.yaml:5:34: error: 'schedule: interleaved' cannot stand beside 'cadence: back_to_back'"));
-  CHECK(mentions(plan_table(plan(parse("measure: {schedule: interleaved}\n"), {}), 100), "one observation of each arm in turn"));
+  CHECK(mentions(plan_table(plan(parse("measure: {schedule: interleaved}\n"), {}), 100),
+                 "one observation of each arm in turn"));
 }
 
 TEST_CASE("the rule for stopping, and what is wrong with one", "[spec]") {
@@ -104,9 +108,11 @@ TEST_CASE("the rule for stopping, and what is wrong with one", "[spec]") {
   CHECK(refused("measure: {stop: {half_width: 0.02}}\n", "write 0.02 s for seconds"));
   CHECK(refused("measure: {stop: {max_pairs: 6}}\n", "key 'half_width' is missing in 'stop'"));
   CHECK(refused("measure: {stop: {half_width: 1 ms, max_pairs: 1}}\n", "from 2 to 1000, not '1'"));
-  CHECK(refused("measure: {stop: {half_width: 1 ms, pairs: 4}}\n", "unknown key 'pairs' in 'stop'; known: half_width, max_pairs"));
+  CHECK(refused("measure: {stop: {half_width: 1 ms, pairs: 4}}\n",
+                "unknown key 'pairs' in 'stop'; known: half_width, max_pairs"));
   CHECK(refused("measure: {stop: 1 ms}\n", "'stop' must be a map of keys"));
-  CHECK(refused("measure: {pairs: 4, stop: {half_width: 1 ms}}\n", "t.yaml:5:11: error: 'pairs' cannot stand beside 'stop'"));
+  CHECK(refused("measure: {pairs: 4, stop: {half_width: 1 ms}}\n",
+                "t.yaml:5:11: error: 'pairs' cannot stand beside 'stop'"));
   CHECK(refused("operations: [qkv_fwd, out_fwd, out_dgrad]\nmeasure: {stop: {half_width: 1 ms}}\n",
                 "t.yaml:6:11: error: 'stop' looks at Delta, which needs all operations: qkv_dgrad is not measured"));
   CHECK(mentions(plan_table(plan(spec, {}), 100), "as soon as Delta is known to +- 0.02 ms"));
@@ -114,13 +120,15 @@ TEST_CASE("the rule for stopping, and what is wrong with one", "[spec]") {
 
 TEST_CASE("each part of the protocol makes another cell of it, and is in the resolved spec", "[plan]") {
   std::set<std::string> identities;
-  for (const auto* rest : {"", "arms: {control: true}\n", "operations: [qkv_fwd, out_fwd, out_dgrad, qkv_dgrad, sequence]\n",
-                           "measure: {burn_in: true}\n", "measure: {schedule: interleaved}\n", "measure: {pairs: 4}\n",
-                           "measure: {stop: {half_width: 1 ms, max_pairs: 4}}\n", "measure: {stop: {half_width: 2 ms, max_pairs: 4}}\n"})
+  for (const auto* rest :
+       {"", "arms: {control: true}\n", "operations: [qkv_fwd, out_fwd, out_dgrad, qkv_dgrad, sequence]\n",
+        "measure: {burn_in: true}\n", "measure: {schedule: interleaved}\n", "measure: {pairs: 4}\n",
+        "measure: {stop: {half_width: 1 ms, max_pairs: 4}}\n", "measure: {stop: {half_width: 2 ms, max_pairs: 4}}\n"})
     CHECK(identities.insert(identity(rest)).second);
 
-  const auto resolved = nlohmann::json::parse(resolved_json(parse(
-      "arms: {control: true}\nmeasure: {burn_in: true, schedule: interleaved, stop: {half_width: 0.5 ms, max_pairs: 4}}\n")));
+  const auto resolved =
+      nlohmann::json::parse(resolved_json(parse("arms: {control: true}\nmeasure: {burn_in: true, schedule: "
+                                                "interleaved, stop: {half_width: 0.5 ms, max_pairs: 4}}\n")));
   CHECK(resolved["arms"]["control"] == true);
   CHECK(resolved["measure"]["burn_in"] == true);
   CHECK(resolved["measure"]["schedule"] == "interleaved");
@@ -130,7 +138,8 @@ TEST_CASE("each part of the protocol makes another cell of it, and is in the res
 
 TEST_CASE("the plan prints the order of the blocks", "[plan]") {
   CHECK(mentions(plan_table(plan(parse(""), {}), 100), "blocks       initial, reversed\n"));
-  CHECK(mentions(plan_table(plan(parse("measure: {burn_in: true}\n"), {}), 100), "burn-in      initial, reversed: not kept\n"));
+  CHECK(mentions(plan_table(plan(parse("measure: {burn_in: true}\n"), {}), 100),
+                 "burn-in      initial, reversed: not kept\n"));
   const auto spec = parse("measure: {pairs: 6}\nvalidate: {seed: 3}\n");
   std::string letters;
   for (const auto kind : block_kinds(spec)) letters += kind == 0 ? "i " : "r ";
@@ -139,12 +148,14 @@ TEST_CASE("the plan prints the order of the blocks", "[plan]") {
 
 TEST_CASE("the first blocks of a record keep their values", "[plan]") {
   core::CellRecord cell;
-  cell.operations = {"a", "b"}, cell.arms = {"x", "y", "z"}, cell.order = {1, 0, 0, 1}, cell.observations = 5, cell.ranks = 2;
+  cell.operations = {"a", "b"}, cell.arms = {"x", "y", "z"}, cell.order = {1, 0, 0, 1}, cell.observations = 5,
+  cell.ranks = 2;
   for (std::size_t o = 0; o < 2; ++o)
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t b = 0; b < 4; ++b) {
         cell.started.push_back(static_cast<double>(100 * o + 10 * a + b));
-        for (std::size_t i = 0; i < 10; ++i) cell.latency.push_back(static_cast<double>(1000 * o + 100 * a + 10 * b + i));
+        for (std::size_t i = 0; i < 10; ++i)
+          cell.latency.push_back(static_cast<double>(1000 * o + 100 * a + 10 * b + i));
       }
   const auto kept = first_blocks(cell, 2);
   CHECK(kept.order == std::vector<std::uint8_t>{1, 0});

@@ -10,7 +10,9 @@ std::vector<std::string> Arms::all() const {
   return names;
 }
 
-const std::string& Arms::row(const std::string& arm) const { return control && arm == kControl ? baselines.front() : arm; }
+const std::string& Arms::row(const std::string& arm) const {
+  return control && arm == kControl ? baselines.front() : arm;
+}
 
 std::string_view name(Cadence value) { return value == Cadence::barrier ? "barrier" : "back_to_back"; }
 std::string_view name(Cache value) { return value == Cache::warm ? "warm" : "cold"; }

@@ -151,9 +151,9 @@ struct Spec {
 /// The names that exist in this program. The parser holds no list of its own.
 struct KnownNames {
   std::span<const std::string_view> operations;
-  std::span<const std::string_view> arms;    ///< ways to do a whole operation
-  std::span<const std::string_view> bounds;  ///< parts of it: what `bounds: true` adds
-  std::span<const std::string_view> cuda_arms, cuda_bounds;  ///< the same with device: cuda
+  std::span<const std::string_view> arms;                                 ///< ways to do a whole operation
+  std::span<const std::string_view> bounds;                               ///< parts of it: what `bounds: true` adds
+  std::span<const std::string_view> cuda_arms, cuda_bounds;               ///< the same with device: cuda
   std::string_view no_cuda_arms = "this program was built without CUDA";  ///< why cuda_arms is empty, if it is
 };
 

@@ -51,7 +51,8 @@ Json json(const Measure& m) {
           {"cell_timeout_s", m.cell_timeout_s},
           {"burn_in", m.burn_in},
           {"schedule", name(m.schedule)},
-          {"stop", m.stop ? Json{{"half_width_s", m.stop->half_width_s}, {"max_pairs", m.stop->max_pairs}} : Json(nullptr)}};
+          {"stop",
+           m.stop ? Json{{"half_width_s", m.stop->half_width_s}, {"max_pairs", m.stop->max_pairs}} : Json(nullptr)}};
 }
 
 Json json(const RuleCount& rule) {
@@ -95,7 +96,10 @@ std::string resolved_json(const Spec& spec) {
   out["include"] = json(spec.include);
   out["exclude"] = json(spec.exclude);
   out["operations"] = spec.operations;
-  out["arms"] = {{"baseline", spec.arms.baselines}, {"candidate", spec.arms.candidate}, {"control", spec.arms.control}, {"bounds", spec.arms.bounds}};
+  out["arms"] = {{"baseline", spec.arms.baselines},
+                 {"candidate", spec.arms.candidate},
+                 {"control", spec.arms.control},
+                 {"bounds", spec.arms.bounds}};
   out["measure"] = json(spec.measure);
   out["backend"] = {{"device", name(spec.backend.device)},
                     {"communicator", name(spec.backend.communicator)},

@@ -88,9 +88,11 @@ class SpecReader {
   std::optional<std::string> read_known(const YamlNode& node, std::string_view key,
                                         std::span<const std::string_view> known) {
     for (const auto& [place, elsewhere] : {std::pair("host", known_.arms), std::pair("cuda", known_.cuda_arms)})
-      if (std::ranges::find(known, node.text) == known.end() && std::ranges::find(elsewhere, node.text) != elsewhere.end()) {
-        diagnostics_.add(node.where, fmt::format("'{}' {} exists with 'device: {}' only; 'device: {}' has {}", key, in_quotes(node.text),
-                                                 place, name(spec_.backend.device), fmt::join(known, ", ")));
+      if (std::ranges::find(known, node.text) == known.end() &&
+          std::ranges::find(elsewhere, node.text) != elsewhere.end()) {
+        diagnostics_.add(node.where,
+                         fmt::format("'{}' {} exists with 'device: {}' only; 'device: {}' has {}", key,
+                                     in_quotes(node.text), place, name(spec_.backend.device), fmt::join(known, ", ")));
         return {};
       }
     const auto found = read_choice(node, key, known, {}, diagnostics_);
@@ -106,9 +108,10 @@ class SpecReader {
     spec_.operations = names(*node, "operations", known);
     const auto missing = missing_operations();
     if (std::ranges::find(spec_.operations, kSequence) != spec_.operations.end() && !missing.empty())
-      diagnostics_.add(node->where, fmt::format("'sequence' is all operations back to back, to be held against their sum: "
-                                                "it also needs {} by itself",
-                                                fmt::join(missing, ", ")));
+      diagnostics_.add(node->where,
+                       fmt::format("'sequence' is all operations back to back, to be held against their sum: "
+                                   "it also needs {} by itself",
+                                   fmt::join(missing, ", ")));
   }
 
   std::vector<std::string_view> missing_operations() const {
@@ -157,14 +160,16 @@ class SpecReader {
     reader.choice("cadence", m.cadence, {"barrier", "back_to_back"});
     reader.choice("duty", m.duty, {"sustained", "spaced"});
     if (m.duty == ops::Regime::spaced && !on_device())
-      diagnostics_.add(reader.where("duty"), "'duty: spaced' is a power regime of GPUs: it needs 'device: cuda' in 'backend'");
+      diagnostics_.add(reader.where("duty"),
+                       "'duty: spaced' is a power regime of GPUs: it needs 'device: cuda' in 'backend'");
     reader.choice("cache", m.cache, {"warm", "cold"});
     reader.duration("cell_timeout", m.cell_timeout_s);
     reader.choice("schedule", m.schedule, {"blocked", "interleaved"});
     if (m.schedule == Schedule::interleaved && m.cadence == Cadence::back_to_back)
-      diagnostics_.add(reader.where("schedule"),
-                       "'schedule: interleaved' cannot stand beside 'cadence: back_to_back': the arms share their operands, "
-                       "so ranks must meet between an observation of one arm and one of the next");
+      diagnostics_.add(
+          reader.where("schedule"),
+          "'schedule: interleaved' cannot stand beside 'cadence: back_to_back': the arms share their operands, "
+          "so ranks must meet between an observation of one arm and one of the next");
     if (const YamlNode* rule = reader.find("stop")) stop(*rule, reader);
     reader.finish();
   }
@@ -178,19 +183,22 @@ class SpecReader {
     spec_.measure.stop = stop;
     if (measure.find("pairs") != nullptr)
       diagnostics_.add(measure.where("pairs"),
-                       "'pairs' cannot stand beside 'stop': the number of pairs is then decided while measuring, at most 'max_pairs'");
+                       "'pairs' cannot stand beside 'stop': the number of pairs is then decided while measuring, at "
+                       "most 'max_pairs'");
     if (const auto missing = missing_operations(); !missing.empty())
-      diagnostics_.add(measure.where("stop"), fmt::format("'stop' looks at Delta, which needs all operations: {} not measured",
-                                                          missing.size() == 1 ? fmt::format("{} is", missing[0])
-                                                                              : fmt::format("{} are", fmt::join(missing, ", "))));
+      diagnostics_.add(measure.where("stop"),
+                       fmt::format("'stop' looks at Delta, which needs all operations: {} not measured",
+                                   missing.size() == 1 ? fmt::format("{} is", missing[0])
+                                                       : fmt::format("{} are", fmt::join(missing, ", "))));
   }
 
   void validate(const YamlNode& node) {
     MapReader reader(node, "validate", diagnostics_);
     reader.choice("mode", spec_.validate.mode, {"before", "every"});
     if (spec_.validate.mode == ValidateMode::every && spec_.backend.solo)
-      diagnostics_.add(reader.where("mode"), "'mode: every' cannot stand beside 'solo: true': without its peers' data an output is "
-                                             "right in the check before only");
+      diagnostics_.add(reader.where("mode"),
+                       "'mode: every' cannot stand beside 'solo: true': without its peers' data an output is "
+                       "right in the check before only");
     std::int64_t seed = 1;
     reader.integer("seed", seed, 0, std::numeric_limits<std::int64_t>::max());
     spec_.validate.seed = static_cast<std::uint64_t>(seed);

@@ -13,7 +13,8 @@ namespace megaup::core::test_support {
 
 /// A measured cell of llama-3.1-8b at CP 2 in which every time is 1 ms and every error well within its bound; starts are a second apart.
 inline CellRecord measured_cell(std::string id, std::vector<std::string> arms = {"native_packed", "fused"},
-                                std::vector<std::uint8_t> order = {0, 1}, std::int64_t observations = 40, std::int64_t ranks = 2) {
+                                std::vector<std::uint8_t> order = {0, 1}, std::int64_t observations = 40,
+                                std::int64_t ranks = 2) {
   CellRecord cell;
   cell.id = std::move(id);
   cell.model = "llama-3.1-8b";
@@ -28,7 +29,8 @@ inline CellRecord measured_cell(std::string id, std::vector<std::string> arms = 
   cell.ranks = ranks;
   cell.latency.assign(cell.index(cell.operations.size(), 0, 0, 0, 0), 1e-3);
   const std::size_t pairs = cell.operations.size() * cell.arms.size();
-  for (std::size_t i = 0; i < pairs * cell.order.size(); ++i) cell.started.push_back(1795953600.5 + static_cast<double>(i));
+  for (std::size_t i = 0; i < pairs * cell.order.size(); ++i)
+    cell.started.push_back(1795953600.5 + static_cast<double>(i));
   cell.error_frobenius.assign(pairs, 1e-3);
   cell.error_max.assign(pairs, 2e-3);
   cell.error_bound.assign(pairs, 1e-2);

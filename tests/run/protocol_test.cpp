@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
-#include <catch2/catch_test_macros.hpp>
 #include <fmt/format.h>
+#include <catch2/catch_test_macros.hpp>
 
 #include <megaup/analysis/sequential.hpp>
 #include <megaup/comm/backend.hpp>
@@ -37,7 +37,8 @@ class Logged : public ops::PreparedOperation {
   Logged(ops::Operands& operands, const ops::Context& context)
       : letter_(static_cast<char>('a' + operands.operation().position)),
         rank_(context.communicator.rank()),
-        checked_(log_of_run->prepared[kNumber]++ >= 2 * 4),  // the gate prepares each arm once for 4 operations, on 2 ranks
+        checked_(log_of_run->prepared[kNumber]++ >=
+                 2 * 4),  // the gate prepares each arm once for 4 operations, on 2 ranks
         real_(ops::find_arm("native_packed", operands.operation().kind)->prepare(operands, context)) {}
   void run() override {
     if (rank_ == 0) log_of_run->launches.push_back(fmt::format("{}{}", letter_, kNumber));
@@ -55,7 +56,11 @@ class Logged : public ops::PreparedOperation {
 
 template <ops::Kind kKind, int kNumber>
 const ops::Arm kLogged{
-    kNumber == 0 ? "native_packed" : "fused", "native_packed, seen", kKind, ops::Place::host, false,
+    kNumber == 0 ? "native_packed" : "fused",
+    "native_packed, seen",
+    kKind,
+    ops::Place::host,
+    false,
     [](const ops::Operation&, const core::Problem&, const ops::Context&) { return core::Reason(); },
     [](ops::Operands& operands, const ops::Context& context) -> std::unique_ptr<ops::PreparedOperation> {
       return std::make_unique<Logged<kNumber>>(operands, context);
@@ -78,8 +83,9 @@ experiments::Plan plan_of(std::string_view rest) {
   std::vector<std::string_view> operations;
   for (const auto* op : ops::operations()) operations.push_back(op->name);
   const std::vector<std::string_view> arms{"native_packed", "fused"}, bounds;
-  return experiments::plan(experiments::parse_spec(fmt::format("{}{}", kSpec, rest), "protocol.yaml", {operations, arms, bounds}),
-                           {.version = "test"});
+  return experiments::plan(
+      experiments::parse_spec(fmt::format("{}{}", kSpec, rest), "protocol.yaml", {operations, arms, bounds}),
+      {.version = "test"});
 }
 
 CellRecord run(std::string_view rest, Log& log, const experiments::Stopping& stopping = {}) {
@@ -107,7 +113,8 @@ CellRecord run(std::string_view rest, Log& log, const experiments::Stopping& sto
 std::string last(const Log& log, std::size_t n) {
   REQUIRE(log.launches.size() >= n);
   std::string text;
-  for (std::size_t i = log.launches.size() - n; i < log.launches.size(); ++i) text += (text.empty() ? "" : " ") + log.launches[i];
+  for (std::size_t i = log.launches.size() - n; i < log.launches.size(); ++i)
+    text += (text.empty() ? "" : " ") + log.launches[i];
   return text;
 }
 
@@ -138,8 +145,7 @@ TEST_CASE("the sequence runs all four back to back as one observation", "[run]")
 TEST_CASE("interleaved arms take turns", "[run]") {
   Log log;
   const auto cell = run("measure: {warmup: 1, observations: 2, schedule: interleaved}\n", log);
-  CHECK(last(log, 48).substr(0, 18 * 3 - 1) ==
-        "a0 a1 a0 a1 a0 a1 b0 b1 b0 b1 b0 b1 c0 c1 c0 c1 c0 c1");
+  CHECK(last(log, 48).substr(0, 18 * 3 - 1) == "a0 a1 a0 a1 a0 a1 b0 b1 b0 b1 b0 b1 c0 c1 c0 c1 c0 c1");
   CHECK(last(log, 6) == "a1 a0 a1 a0 a1 a0");  // and reversed
   CHECK(cell.latency.size() == 4u * 2 * 2 * 2 * 2);
   CHECK(std::get<std::string>(cell.extra.at("schedule")) == "interleaved");
@@ -170,7 +176,9 @@ TEST_CASE("a cell ends at the first look at which Delta is known well enough", "
                                    return so_far.order.size() == 8;
                                  }};
   Log log;
-  const auto cell = run("measure: {warmup: 0, observations: 2, stop: {half_width: 1 ms, max_pairs: 20}}\nvalidate: {seed: 5}\n", log, stopping);
+  const auto cell =
+      run("measure: {warmup: 0, observations: 2, stop: {half_width: 1 ms, max_pairs: 20}}\nvalidate: {seed: 5}\n", log,
+          stopping);
   CHECK(asked == std::map<std::size_t, int>{{4, 1}, {8, 1}});  // one rank asks, at the looks only
   CHECK(cell.order.size() == 8);
   const auto planned = experiments::block_kinds(plan_of("measure: {pairs: 20}\nvalidate: {seed: 5}\n").spec);
@@ -185,7 +193,8 @@ TEST_CASE("a cell that is never known well enough ends with its last pair", "[ru
   experiments::Stopping stopping{[](const experiments::Stop& stop) { return analysis::looks(stop.max_pairs); },
                                  [](const CellRecord&, const experiments::Stop&) { return false; }};
   Log log;
-  CHECK(run("measure: {warmup: 0, observations: 1, stop: {half_width: 1 ns, max_pairs: 3}}\n", log, stopping).order.size() == 6);
+  CHECK(run("measure: {warmup: 0, observations: 1, stop: {half_width: 1 ns, max_pairs: 3}}\n", log, stopping)
+            .order.size() == 6);
 }
 
 TEST_CASE("a spec with 'stop' and a caller without a rule", "[run]") {
@@ -194,7 +203,8 @@ TEST_CASE("a spec with 'stop' and a caller without a rule", "[run]") {
 }
 
 TEST_CASE("validate: every sees what another arm left behind", "[run]") {
-  const std::string every = std::string(kWithSequence) + "measure: {warmup: 1, observations: 2, schedule: interleaved}\nvalidate: {mode: every}\n";
+  const std::string every = std::string(kWithSequence) +
+                            "measure: {warmup: 1, observations: 2, schedule: interleaved}\nvalidate: {mode: every}\n";
   Log honest;
   CHECK(run(every, honest).status == "measured");
   Log idle{.idle = true};
