@@ -35,7 +35,8 @@ std::unique_ptr<ops::PreparedKernel> PushCase::cublaslt() const {
   return ops::CublasLt().prepare({.a = matrix(a, shape.m, shape.k),
                                   .b = matrix(b, transposed ? shape.n : shape.k, transposed ? shape.k : shape.n),
                                   .c = matrix(wide, shape.m, shape.n),
-                                  .weight_transposed = transposed});
+                                  .weight_transposed = transposed},
+                                 nullptr);
 }
 
 ops::EndBarrier PushCase::barrier() const {
