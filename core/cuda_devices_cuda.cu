@@ -20,7 +20,9 @@ std::string uuid_text(const cudaUUID_t& uuid) {
   return text;
 }
 
-std::string version_text(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
 
 }  // namespace
 
@@ -34,7 +36,8 @@ Reason no_cuda() {
            ": install a newer driver";
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error != cudaSuccess || devices == 0)
-    return std::string("no CUDA device: ") + (error == cudaSuccess ? "the driver has none" : cudaGetErrorString(error)) +
+    return std::string("no CUDA device: ") +
+           (error == cudaSuccess ? "the driver has none" : cudaGetErrorString(error)) +
            ": look at nvidia-smi and CUDA_VISIBLE_DEVICES";
   return {};
 }
@@ -78,7 +81,8 @@ std::string cuda_link(int from, int to) {
   if (from == to) return "same";
   if (!cuda_reaches(from, to)) return "unreachable";
   const auto devices = cuda_devices();
-  const auto nvlink = nvml_nvlink(devices.at(static_cast<std::size_t>(from)).uuid, devices.at(static_cast<std::size_t>(to)).uuid);
+  const auto nvlink =
+      nvml_nvlink(devices.at(static_cast<std::size_t>(from)).uuid, devices.at(static_cast<std::size_t>(to)).uuid);
   int atomics = 0;  // without the library's answer: of the links between GPUs, only NVLink carries them
   if (!nvlink) cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to);
   return nvlink.value_or(atomics != 0) ? "nvlink" : "pcie";

@@ -36,8 +36,8 @@ void check(CUresult result, const char* what) {
 std::pair<std::vector<Partition>, int> make_partitions(const CudaDevice& device, int parts) {
   const int each = device.multiprocessors / parts / kGranularity * kGranularity;
   if (each == 0)
-    throw Error(ErrorKind::cell, std::to_string(parts) + " ranks cannot share device " + std::to_string(device.index) + " (" +
-                                     device.name + "): its " + std::to_string(device.multiprocessors) +
+    throw Error(ErrorKind::cell, std::to_string(parts) + " ranks cannot share device " + std::to_string(device.index) +
+                                     " (" + device.name + "): its " + std::to_string(device.multiprocessors) +
                                      " multiprocessors make at most " +
                                      std::to_string(device.multiprocessors / kGranularity) + " parts of " +
                                      std::to_string(kGranularity) + ": lower cp, or use more devices");
@@ -45,7 +45,8 @@ std::pair<std::vector<Partition>, int> make_partitions(const CudaDevice& device,
   CUdevice handle = 0;
   check(driver<decltype(cuDeviceGet)>("cuDeviceGet", 2000)(&handle, device.index), "cuDeviceGet");
   CUdevResource all{};
-  check(driver<decltype(cuDeviceGetDevResource)>("cuDeviceGetDevResource", kGreenContexts)(handle, &all, CU_DEV_RESOURCE_TYPE_SM),
+  check(driver<decltype(cuDeviceGetDevResource)>("cuDeviceGetDevResource", kGreenContexts)(handle, &all,
+                                                                                           CU_DEV_RESOURCE_TYPE_SM),
         "cuDeviceGetDevResource");
   std::vector<CUdevResource> pieces(static_cast<std::size_t>(parts));
   auto made = static_cast<unsigned>(parts);
@@ -74,7 +75,7 @@ std::pair<std::vector<Partition>, int> make_partitions(const CudaDevice& device,
 cudaStream_t partition_stream(const Partition& partition) {
   CUstream stream = nullptr;
   check(driver<decltype(cuGreenCtxStreamCreate)>("cuGreenCtxStreamCreate", kGreenStreams)(&stream, partition.get(),
-                                                                                           CU_STREAM_NON_BLOCKING, 0),
+                                                                                          CU_STREAM_NON_BLOCKING, 0),
         "cuGreenCtxStreamCreate");
   return stream;
 }

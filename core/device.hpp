@@ -29,11 +29,11 @@ class Device {
   /// Makes it the device of the calling thread, which must be its rank's. Once, before anything else.
   virtual void make_current() = 0;
 
-  virtual std::string_view kind() const = 0;     ///< cuda
-  virtual std::string describe() const = 0;      ///< name, UUID and index, for the record
-  virtual int index() const = 0;                 ///< which device of the process
-  virtual int multiprocessors() const = 0;       ///< SMs that this rank may use (a partition's when the device is shared)
-  virtual void* stream() const = 0;              ///< cudaStream_t
+  virtual std::string_view kind() const = 0;  ///< cuda
+  virtual std::string describe() const = 0;   ///< name, UUID and index, for the record
+  virtual int index() const = 0;              ///< which device of the process
+  virtual int multiprocessors() const = 0;    ///< SMs that this rank may use (a partition's when the device is shared)
+  virtual void* stream() const = 0;           ///< cudaStream_t
   /// Another stream of this rank, the same for the same number (from 0): for work beside stream(), ordered by events.
   virtual void* side_stream(int number) = 0;
   /// A rank that shares its device: true = stream(), side_stream() and multiprocessors() are the whole device's from
@@ -70,7 +70,9 @@ class DeviceBuffer {
 
   std::byte* data() const { return data_; }
   template <class T>
-  T* as() const { return reinterpret_cast<T*>(data_); }
+  T* as() const {
+    return reinterpret_cast<T*>(data_);
+  }
   std::size_t size() const { return size_; }
 
  private:

@@ -74,7 +74,8 @@ class CudaDeviceOfRank final : public Device {
   std::string describe() const override {
     const int mine = (part_ ? part_ : whole_)->multiprocessors();
     std::string text = facts_.name + ", " + facts_.uuid + ", device " + std::to_string(facts_.index);
-    if (part_) text += ", " + std::to_string(mine) + " of " + std::to_string(facts_.multiprocessors) + " multiprocessors";
+    if (part_)
+      text += ", " + std::to_string(mine) + " of " + std::to_string(facts_.multiprocessors) + " multiprocessors";
     return text;
   }
   int index() const override { return facts_.index; }
@@ -178,8 +179,7 @@ class CudaDeviceOfRank final : public Device {
 }  // namespace
 
 void check(cudaError_t error, const char* what) {
-  if (error != cudaSuccess)
-    throw Error(ErrorKind::environment, std::string(what) + ": " + cudaGetErrorString(error));
+  if (error != cudaSuccess) throw Error(ErrorKind::environment, std::string(what) + ": " + cudaGetErrorString(error));
 }
 
 std::byte* allocate_on(const CudaDevice& device, std::size_t bytes) {
@@ -196,7 +196,8 @@ std::byte* allocate_on(const CudaDevice& device, std::size_t bytes) {
 
 std::unique_ptr<Device> open_cuda_device(int index, std::chrono::duration<double> patience) {
   check(cudaSetDevice(index), "cudaSetDevice");
-  return std::make_unique<CudaDeviceOfRank>(cuda_devices().at(static_cast<std::size_t>(index)), patience, Partition(), 0);
+  return std::make_unique<CudaDeviceOfRank>(cuda_devices().at(static_cast<std::size_t>(index)), patience, Partition(),
+                                            0);
 }
 
 std::vector<std::unique_ptr<Device>> open_cuda_parts(int index, int parts, std::chrono::duration<double> patience) {

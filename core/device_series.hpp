@@ -21,7 +21,8 @@ inline constexpr std::array<DeviceQuantity, 5> kDeviceQuantities{{
     {"memory_clock", "Hz", "clock of the memory, in the middle of the block", &DeviceSeries::memory_clock},
     {"power", "W", "power of the device, as its management library reports it", &DeviceSeries::power},
     {"temperature", "degC", "temperature of the device", &DeviceSeries::temperature},
-    {"throttle_reasons", "1", "NVML's bits of the reasons why clocks are not higher, 0: none", &DeviceSeries::throttle_reasons},
+    {"throttle_reasons", "1", "NVML's bits of the reasons why clocks are not higher, 0: none",
+     &DeviceSeries::throttle_reasons},
 }};
 
 }  // namespace megaup::core

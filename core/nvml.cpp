@@ -35,14 +35,13 @@ Library load() {
   Library nvml{};
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return nvml;
-  nvml.usable = find(library, "nvmlInit_v2", nvml.init) &&
-                find(library, "nvmlDeviceGetHandleByUUID", nvml.handle_by_uuid) &&
-                find(library, "nvmlDeviceGetClockInfo", nvml.clock) &&
-                find(library, "nvmlDeviceGetPowerUsage", nvml.power) &&
-                find(library, "nvmlDeviceGetTemperature", nvml.temperature) &&
-                find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.throttle) &&
-                find(library, "nvmlDeviceGetP2PStatus", nvml.p2p_status) &&
-                find(library, "nvmlSystemGetDriverVersion", nvml.driver_version) && nvml.init() == 0;
+  nvml.usable =
+      find(library, "nvmlInit_v2", nvml.init) && find(library, "nvmlDeviceGetHandleByUUID", nvml.handle_by_uuid) &&
+      find(library, "nvmlDeviceGetClockInfo", nvml.clock) && find(library, "nvmlDeviceGetPowerUsage", nvml.power) &&
+      find(library, "nvmlDeviceGetTemperature", nvml.temperature) &&
+      find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.throttle) &&
+      find(library, "nvmlDeviceGetP2PStatus", nvml.p2p_status) &&
+      find(library, "nvmlSystemGetDriverVersion", nvml.driver_version) && nvml.init() == 0;
   return nvml;
 }
 

@@ -7,9 +7,14 @@
 namespace megaup::experiments {
 namespace {
 
-void refuse_on_host(const Backend& backend, const MapReader& reader, Diagnostics& diagnostics) {
+TextPosition value_at(MapReader& reader, std::string_view key) {
+  const YamlNode* node = reader.find(key);
+  return node == nullptr ? reader.where(key) : node->where;
+}
+
+void refuse_on_host(const Backend& backend, MapReader& reader, Diagnostics& diagnostics) {
   const auto refuse = [&](std::string_view key, std::string_view value) {
-    diagnostics.add(reader.where(key), fmt::format("'{}: {}' is about GPUs: it needs 'device: cuda'", key, value));
+    diagnostics.add(value_at(reader, key), fmt::format("'{}: {}' is about GPUs: it needs 'device: cuda'", key, value));
   };
   if (backend.exchange != comm::Transport::automatic) refuse("exchange", name(backend.exchange));
   if (backend.share_device) refuse("share_device", "true");
@@ -18,18 +23,21 @@ void refuse_on_host(const Backend& backend, const MapReader& reader, Diagnostics
 
 void check_on_device(Backend& backend, MapReader& reader, const KnownNames& known, Diagnostics& diagnostics) {
   if (known.cuda_arms.empty())
-    diagnostics.add(reader.where("device"), fmt::format("'device: cuda': {}", known.no_cuda_arms));
+    diagnostics.add(value_at(reader, "device"), fmt::format("'device: cuda': {}", known.no_cuda_arms));
   if (backend.solo && reader.find("share_device") != nullptr && !backend.share_device)
-    diagnostics.add(reader.where("share_device"),
-                    "'share_device: false' cannot stand beside 'solo: true', in which all ranks have their memory on one device");
+    diagnostics.add(
+        value_at(reader, "share_device"),
+        "'share_device: false' cannot stand beside 'solo: true', in which all ranks have their memory on one device");
   if (backend.solo) backend.share_device = true;
   if (backend.share_device && backend.communicator == CommunicatorChoice::mpi)
-    diagnostics.add(reader.where("communicator"),
-                    "'communicator: mpi' cannot stand beside 'share_device: true': kernels of different processes do not run "
-                    "at the same time on one device; 'threads' can");
+    diagnostics.add(
+        value_at(reader, "communicator"),
+        "'communicator: mpi' cannot stand beside 'share_device: true': kernels of different processes do not run "
+        "at the same time on one device; 'threads' can");
   if (backend.share_device && backend.exchange == comm::Transport::nccl)
-    diagnostics.add(reader.where("exchange"),
-                    "'exchange: nccl' cannot stand beside 'share_device: true': NCCL has one device a rank; 'copy_engine' can");
+    diagnostics.add(
+        value_at(reader, "exchange"),
+        "'exchange: nccl' cannot stand beside 'share_device: true': NCCL has one device a rank; 'copy_engine' can");
 }
 
 }  // namespace

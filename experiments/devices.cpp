@@ -1,7 +1,6 @@
 #include <megaup/experiments/devices.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 
 #include <fmt/format.h>
@@ -14,11 +13,16 @@
 
 namespace megaup::experiments {
 
+std::chrono::duration<double> device_patience(const Spec& spec) {
+  constexpr double kLongest = 20;
+  return std::chrono::duration<double>(std::min(kLongest, spec.measure.cell_timeout_s));
+}
+
 std::unique_ptr<comm::Communicator> take_devices(comm::Communicator& world, const Spec& spec) {
   try {
-    return comm::with_device(world, {.transport = spec.backend.exchange,
-                                     .share = spec.backend.share_device,
-                                     .patience = std::chrono::duration<double>(spec.measure.cell_timeout_s)});
+    return comm::with_device(
+        world,
+        {.transport = spec.backend.exchange, .share = spec.backend.share_device, .patience = device_patience(spec)});
   } catch (const comm::PeerAborted&) {
     throw;
   } catch (const core::Error& error) {
@@ -30,8 +34,8 @@ void describe_devices(std::map<std::string, std::string>& environment) {
   environment["device"] = "cuda";
   for (const auto& device : core::cuda_devices())
     environment[fmt::format("gpu_{}", device.index)] =
-        fmt::format("{}, {}, {}, {} multiprocessors, {:.1f} GiB", device.name, device.uuid, device.architecture, device.multiprocessors,
-                    static_cast<double>(device.bytes) / (1 << 30));
+        fmt::format("{}, {}, {}, {} multiprocessors, {:.1f} GiB", device.name, device.uuid, device.architecture,
+                    device.multiprocessors, static_cast<double>(device.bytes) / (1 << 30));
   environment["cuda_driver"] = core::cuda_driver_version();
   environment["cuda_runtime"] = core::cuda_runtime_version();
   if (const auto version = core::nvml_driver_version(); !version.empty()) environment["nvidia_driver"] = version;

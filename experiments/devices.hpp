@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,6 +10,9 @@
 
 /// What experiments ask of CUDA devices.
 namespace megaup::experiments {
+
+/// How long enqueued work and peers are waited for: a fault costs this once, and no launch takes so long.
+std::chrono::duration<double> device_patience(const Spec& spec);
 
 /// The ranks of `world` with the devices that the spec wants. Collective. Throws AgreedError with the errors of
 /// comm::with_device.

@@ -13,6 +13,7 @@
 
 #include <megaup/experiments/agreement.hpp>
 #include <megaup/experiments/device_timing.hpp>
+#include <megaup/experiments/devices.hpp>
 #include <megaup/experiments/environment.hpp>
 #include <megaup/experiments/first_blocks.hpp>
 #include <megaup/experiments/plan_memory.hpp>
@@ -54,7 +55,7 @@ class CellRun {
         deadline_(world, stop, plan.spec.measure.cell_timeout_s),
         arms_(plan.spec.arms.all()),
         record_(blank_cell(plan, cell, timed_ranks(plan, world.size()))) {
-    if (world.device() != nullptr) on_device_.emplace(world, plan.spec.measure, plan.spec.backend.solo);
+    if (world.device() != nullptr) on_device_.emplace(world, plan.spec.measure, plan.spec.backend);
   }
 
   core::CellRecord run() {
@@ -73,7 +74,9 @@ class CellRun {
   }
 
  private:
-  ops::Context context(const Task& task) const { return {*group_, threads_, task.provider, plan_.spec.measure.duty}; }
+  ops::Context context(const Task& task) const {
+    return {*group_, threads_, task.provider, plan_.spec.measure.duty, device_patience(plan_.spec)};
+  }
 
   void prepare() {
     const auto placement = world_.placement();
@@ -192,7 +195,7 @@ class CellRun {
       ++blocks;
     } while (blocks < record_.order.size() && !may_end(blocks));
     gather();
-    if (on_device_) log_.gather(world_, record_);
+    if (on_device_) log_.gather(world_, record_, plan_.spec.backend.share_device);
     record_ = first_blocks(record_, blocks);
     store_peak_memory();
   }
@@ -357,41 +360,6 @@ class CellRun {
 };
 
 }  // namespace
-
-core::CellRecord blank_cell(const Plan& plan, const Cell& cell, int ranks) {
-  const auto& p = cell.problem;
-  core::CellRecord record;
-  record.id = cell.id;
-  record.model = cell.model;
-  record.hidden = p.H, record.query_heads = p.Hq, record.kv_heads = p.Hk, record.head_dim = p.D;
-  record.cp = p.P, record.batch = p.B, record.tokens_per_rank = cell.tokens_per_rank;
-  record.format = core::name(p.format), record.sequence_order = core::name(p.order), record.qkv_weight = core::name(p.qkv_weight);
-  record.extra["candidate"] = plan.spec.arms.candidate;
-  record.extra["kv_replication"] = std::int64_t{p.kv_replication};
-  record.extra["cadence"] = std::string(name(plan.spec.measure.cadence));
-  record.extra["cache"] = std::string(name(plan.spec.measure.cache));
-  record.extra["duty"] = std::string(name(plan.spec.measure.duty));
-  record.extra["device"] = std::string(name(plan.spec.backend.device));
-  record.extra["solo"] = std::int64_t{plan.spec.backend.solo};
-  record.extra["validate"] = std::string(name(plan.spec.validate.mode));
-  record.extra["warmup"] = plan.spec.measure.warmup;
-  record.extra["schedule"] = std::string(name(plan.spec.measure.schedule));
-  record.extra["burn_in_pairs"] = std::int64_t{plan.spec.measure.burn_in};
-  record.extra["identity"] = cell.identity;
-  record.operations = plan.spec.operations;
-  record.arms = plan.spec.arms.all();
-  record.order = block_kinds(plan.spec);
-  record.observations = plan.spec.measure.observations;
-  record.ranks = ranks;
-  const std::size_t pairs = record.operations.size() * record.arms.size();
-  const std::size_t blocks = pairs * record.order.size();
-  record.latency.assign(blocks * static_cast<std::size_t>(record.observations) * static_cast<std::size_t>(ranks), kNotTaken);
-  record.started.assign(blocks, kNotTaken);
-  for (auto* errors : {&record.error_frobenius, &record.error_max, &record.error_bound}) errors->assign(pairs, kNotTaken);
-  return record;
-}
-
-int timed_ranks(const Plan& plan, int ranks) { return plan.spec.backend.solo ? 1 : ranks; }
 
 core::CellRecord measure_cell(const Plan& plan, const Cell& cell, comm::Communicator& world, const ops::ArmLookup& find_arm,
                               const Stopping& stopping, const std::atomic<bool>& stop) {

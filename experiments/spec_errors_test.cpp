@@ -63,7 +63,7 @@ constexpr std::string_view kMessage =
     "bad.yaml:13:12: error: 'cadence' must be one of barrier, back_to_back, not 'never'\n"
     "    cadence: never\n"
     "             ^\n"
-    "bad.yaml:14:19: error: 'device: cuda' is not built in this version, which has host\n"
+    "bad.yaml:14:19: error: 'device: cuda': this program was built without CUDA\n"
     "  backend: {device: cuda}\n"
     "                    ^";
 

@@ -18,7 +18,9 @@ namespace {
 constexpr std::array<std::string_view, 4> kOperations{"qkv_fwd", "out_fwd", "out_dgrad", "qkv_dgrad"};
 constexpr std::array<std::string_view, 4> kArms{"native_packed", "native_pipelined", "native_chunked", "fused"};
 constexpr std::array<std::string_view, 3> kBounds{"gemm_only", "exchange_only", "reorder_only"};
-constexpr KnownNames kKnown{kOperations, kArms, kBounds};
+constexpr std::array<std::string_view, 3> kCudaArms{"native_packed", "native_packed_ce", "fused"};
+constexpr std::array<std::string_view, 2> kCudaBounds{"gemm_only", "exchange_only"};
+constexpr KnownNames kKnown{kOperations, kArms, kBounds, kCudaArms, kCudaBounds};
 
 constexpr std::string_view kCells = "workload: {batch: 8}\nmatrix: {model: qwen3-8b, cp: 2, tokens_per_rank: 64}\n";
 
@@ -136,12 +138,53 @@ TEST_CASE("misspelt keys are errors that name the nearest key", "[spec]") {
 
 TEST_CASE("what later versions will have is refused by name", "[spec]") {
   for (const auto* text :
-       {"measure: {duty: spaced}\n", "backend: {device: cuda}\n",
-        "backend: {communicator: nccl}\n", "backend: {share_device: true}\n", "backend: {solo: true}\n",
-        "include:\n  - {dtype: fp8, cp: 4, model: qwen3-8b, tokens_per_rank: 64}\n"}) {
+       {"include:\n  - {dtype: fp8, cp: 4, model: qwen3-8b, tokens_per_rank: 64}\n"}) {
     INFO(text);
     CHECK(refused_with_cells(text, "not built in this version"));
   }
+}
+
+TEST_CASE("GPUs: what needs one is refused without, and what cannot stand together", "[spec]") {
+  CHECK(refused_with_cells("measure: {duty: spaced}\n", "'duty: spaced' is a power regime of GPUs: it needs 'device: cuda'"));
+  CHECK(refused_with_cells("backend: {exchange: nccl}\n", "'exchange: nccl' is about GPUs: it needs 'device: cuda'"));
+  CHECK(refused_with_cells("backend: {share_device: true}\n", "'share_device: true' is about GPUs"));
+  CHECK(refused_with_cells("backend: {solo: true}\n", "'solo: true' is about GPUs"));
+  CHECK(refused_with_cells("backend: {communicator: nccl}\n", "'communicator' must be one of auto, self, threads, mpi"));
+  CHECK(refused_with_cells("backend: {device: gpu}\n", "'device' must be one of host, cuda"));
+  CHECK(refused_with_cells("backend: {device: cuda, share_device: false, solo: true}\n", "cannot stand beside 'solo: true'"));
+  CHECK(refused_with_cells("backend: {device: cuda, share_device: true, communicator: mpi}\n",
+                           "'communicator: mpi' cannot stand beside 'share_device: true'"));
+  CHECK(refused_with_cells("backend: {device: cuda, solo: true, exchange: nccl}\n",
+                           "'exchange: nccl' cannot stand beside 'share_device: true'"));
+  CHECK(refused_with_cells("backend: {device: cuda, solo: true}\nvalidate: {mode: every}\n",
+                           "'mode: every' cannot stand beside 'solo: true'"));
+}
+
+TEST_CASE("GPUs: arms are those of the device", "[spec]") {
+  const Spec spec = parse_with_cells("backend: {device: cuda, solo: true}\nmeasure: {duty: spaced}\n"
+                                     "arms: {baseline: [native_packed, native_packed_ce], candidate: fused}\n");
+  CHECK(spec.backend.device == DeviceKind::cuda);
+  CHECK(spec.backend.share_device);  // implied
+  CHECK(spec.arms.bounds == std::vector<std::string>{"gemm_only", "exchange_only"});
+  CHECK(resolved_json(spec).find(R"("duty":"spaced")") != std::string::npos);
+  CHECK(resolved_json(spec).find(R"("device":"cuda","communicator":"auto","exchange":"auto","share_device":true,"solo":true)") !=
+        std::string::npos);
+  CHECK(refused_with_cells("backend: {device: cuda}\narms: {candidate: native_chunked}\n",
+                           "'candidate' 'native_chunked' exists with 'device: host' only; 'device: cuda' has native_packed, native_packed_ce, fused"));
+  CHECK(refused_with_cells("arms: {candidate: native_packed_ce}\n", "exists with 'device: cuda' only"));
+}
+
+TEST_CASE("GPUs: cells that do not fit into the device's memory are refused by the plan", "[plan]") {
+  const Spec spec = parse_with_cells("backend: {device: cuda, share_device: true}\n");
+  const Plan free = plan(spec, {});
+  REQUIRE(free.n_refused == 0);
+  const auto& cell = free.cells.front();
+  const std::int64_t all = cell.problem.P * cell.bytes_per_rank + (std::int64_t{3} << 30);
+  CHECK(plan(spec, {.device_bytes = all}).cells.front().refused.empty());
+  const Plan full = plan(spec, {.device_bytes = all - 1});
+  CHECK(full.cells.front().refused.find("GiB for the device itself do not fit into its") != std::string::npos);
+  CHECK(full.n_refused > 0);
+  CHECK(plan(parse_with_cells("backend: {device: cuda}\n"), {.device_bytes = all - 1}).cells.front().refused.empty());
 }
 
 TEST_CASE("contradictions are refused", "[spec]") {

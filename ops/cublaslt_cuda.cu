@@ -114,8 +114,11 @@ class HeuristicGemm final : public CublasLt::Gemm {
 
 CublasLt::CublasLt() : session_(std::make_shared<Session>()) {}
 
-std::unique_ptr<CublasLt::Gemm> CublasLt::prepare(const LtGemm& gemm) const {
-  return std::make_unique<HeuristicGemm<Session>>(session_, gemm);
+std::unique_ptr<CublasLt::Gemm> CublasLt::prepare(const LtGemm& gemm, cudaStream_t stream) const {
+  auto prepared = std::make_unique<HeuristicGemm<Session>>(session_, gemm);
+  prepared->run(stream);
+  device::check(cudaStreamSynchronize(stream), "first launch of a GEMM");
+  return prepared;
 }
 
 }  // namespace megaup::ops

@@ -22,6 +22,10 @@ struct LtGemm {
 /// Descriptors and the heuristic are made in prepare(), not in run(). All GEMMs of one object share its workspace: they
 /// run one after the other.
 ///
+/// prepare() also runs the GEMM once, in `stream`, and waits for it: cuBLASLt loads its kernels when they are first
+/// launched, and loading waits for all kernels of the device, one of which may be waiting for this rank. So a collective
+/// call must come between prepare() and the first launch of anything that waits for peers. C is overwritten.
+///
 /// Ranks: not collective; belongs to the thread whose device is current. Errors: Error{environment}, naming the step.
 class CublasLt {
  public:
@@ -34,7 +38,7 @@ class CublasLt {
   };
 
   CublasLt();
-  std::unique_ptr<Gemm> prepare(const LtGemm& gemm) const;
+  std::unique_ptr<Gemm> prepare(const LtGemm& gemm, cudaStream_t stream) const;
 
  private:
   struct Session;

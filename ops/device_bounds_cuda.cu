@@ -15,7 +15,7 @@ class GemmOnly final : public Alone {
   GemmOnly(Operands& operands, const Context& context)
       : device_(*context.communicator.device()),
         wide_(device_, operands, operands.problem().M()),
-        gemm_(CublasLt().prepare(device_gemm(operands, wide_.matrix()))) {
+        gemm_(CublasLt().prepare(device_gemm(operands, wide_.matrix()), stream_of(device_))) {
     if (operands.operation().kind == Kind::gemm_to_a2a) return;
     // A is random like the heads that it stands for: products with zeros are faster.
     const RandomInput random({.seed = 1}, InputTensor::query, operands.rank());

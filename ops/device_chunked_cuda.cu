@@ -19,15 +19,15 @@ class DeviceChunked final : public PreparedOperation {
         gemm_first_(operands.operation().kind == Kind::gemm_to_a2a),
         chunks_(operands.problem().M(), kRowStep),
         wide_(device_, operands, chunks_.rows()),
-        reorder_(device_, operands, wide_.matrix(), chunks_.rows()),
-        exchange_(context.communicator.exchange(
-            {static_cast<std::size_t>(reorder_.slab_bytes()), kChunkSlots, transport})) {
+        reorder_(device_, operands, wide_.matrix(), chunks_.rows()) {
     const CublasLt library;
     for (int i = 0; i < chunks_.count(); ++i) {
       const RowRange rows = chunks_[i];
       const core::Bf16Matrix wide = wide_.matrix().window(0, rows.count, 0, wide_.matrix().columns);
-      gemms_.push_back(library.prepare(device_gemm(operands, wide, rows.first)));
+      gemms_.push_back(library.prepare(device_gemm(operands, wide, rows.first), stream_of(device_)));
     }
+    exchange_ = context.communicator.exchange(
+        {static_cast<std::size_t>(reorder_.slab_bytes()), kChunkSlots, transport});  // after the GEMMs were launched
   }
 
   void run() override {

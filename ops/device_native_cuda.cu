@@ -21,7 +21,7 @@ class DeviceNative final : public PreparedOperation {
         gemm_first_(operands.operation().kind == Kind::gemm_to_a2a),
         rows_{0, operands.problem().M(), operands.problem().M()},
         wide_(device_, operands, rows_.count),
-        gemm_(CublasLt().prepare(device_gemm(operands, wide_.matrix()))) {
+        gemm_(CublasLt().prepare(device_gemm(operands, wide_.matrix()), stream_of(device_))) {  // before the exchanges
     for (const OnlyKind only : parts) {
       DeviceReorder reorder(device_, operands, wide_.matrix(), rows_.count, only);
       const auto bytes = static_cast<std::size_t>(reorder.slab_bytes());

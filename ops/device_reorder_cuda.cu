@@ -5,7 +5,9 @@ namespace {
 
 using core::kElementBytes;
 
-std::int64_t address(const core::Bf16* element) { return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(element)); }
+std::int64_t address(const core::Bf16* element) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(element));
+}
 
 std::vector<std::int32_t> all_destination_rows(const core::Problem& problem) {
   std::vector<std::int32_t> rows;
@@ -66,8 +68,7 @@ std::vector<HeadPiece> wide_pieces(const Sides& s, bool with_replicas) {
   for (std::int64_t peer = 0; peer < s.layout.p.P; ++peer)
     for (const SlabHead& at : slab_heads(s.layout, peer, s.only))
       if (with_replicas || !s.summed(at.head))
-        pieces.push_back(
-            {s.in_wide(at.head), s.in_slab(peer, at.column), s.wide_ld(), s.slab_ld(), nullptr, nullptr});
+        pieces.push_back({s.in_wide(at.head), s.in_slab(peer, at.column), s.wide_ld(), s.slab_ld(), nullptr, nullptr});
   return pieces;
 }
 

@@ -10,8 +10,8 @@ namespace device {
 constexpr int kThreads = 256;
 constexpr int kRowsInFlight = 8;  // independent loads of a thread: enough to cover the latency of device memory
 
-using Wide = uint4;             // 16 bytes: the widest load
-using Single = std::uint16_t;   // one element, where rows start anywhere
+using Wide = uint4;            // 16 bytes: the widest load
+using Single = std::uint16_t;  // one element, where rows start anywhere
 constexpr int kWideElements = sizeof(Wide) / sizeof(core::Bf16);
 
 /// What a block has to do: `columns` are chunks of all pieces together, in one row.

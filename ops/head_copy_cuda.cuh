@@ -10,8 +10,8 @@ namespace megaup::ops {
 /// bytes, the bases being given at launch: the buffers of an exchange may change from launch to launch.
 struct HeadPiece {
   std::int64_t from, to;
-  std::int32_t from_ld, to_ld;               // elements between rows
-  const std::int32_t *from_rows, *to_rows;   // row maps on the device: row i is from_rows[first + i]; null: row i
+  std::int32_t from_ld, to_ld;              // elements between rows
+  const std::int32_t *from_rows, *to_rows;  // row maps on the device: row i is from_rows[first + i]; null: row i
 };
 
 /// Columns that several ranks contribute to: copy c of them lies at from_base + from + c*copy_stride bytes. They are

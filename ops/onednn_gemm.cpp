@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -14,6 +15,7 @@
 #include <megaup/core/error.hpp>
 #include <megaup/ops/gemm_cut.hpp>
 #include <megaup/ops/host_gemm.hpp>
+#include <megaup/ops/row_blocks.hpp>
 
 /// The host GEMM over oneDNN's matmul.
 ///
@@ -72,6 +74,31 @@ struct View {
   std::int64_t ld;
 };
 
+/// The matrices of a product, described once and pointed to where they lie for each call. Objects of the library made
+/// anew for each product, and its map of arguments, would be sixteen allocations.
+struct Matrices {
+  dnnl::memory a, b, c;
+
+  Matrices(const dnnl::engine& engine, const dnnl::memory::desc& a_desc, const dnnl::memory::desc& b_desc,
+           const dnnl::memory::desc& c_desc)
+      : a(a_desc, engine, DNNL_MEMORY_NONE), b(b_desc, engine, DNNL_MEMORY_NONE), c(c_desc, engine, DNNL_MEMORY_NONE) {}
+
+  template <class T>
+  void multiply(const dnnl::matmul& product, dnnl::stream& stream, const T* a_data, const T* b_data, float* c_data,
+                const dnnl::memory& scratch = {}) const {
+    a.set_data_handle(const_cast<T*>(a_data));
+    b.set_data_handle(const_cast<T*>(b_data));
+    c.set_data_handle(c_data);
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, a.get()},
+                                         {DNNL_ARG_WEIGHTS, b.get()},
+                                         {DNNL_ARG_DST, c.get()},
+                                         {DNNL_ARG_SCRATCHPAD, scratch.get(true)}};
+    dnnl::error::wrap_c_api(dnnl_primitive_execute(product.get(), stream.get(), scratch ? 4 : 3, arguments),
+                            "could not multiply");
+    stream.wait();
+  }
+};
+
 /// c = a*b or c += a*b of any shape: sizes and leading dimensions are given at run time.
 template <class T>
 class AnyShape {
@@ -90,13 +117,16 @@ class AnyShape {
     accumulate_ = dnnl::matmul(plan_matmul(engine_, a, b, c, accumulate));
   }
 
-  void run(dnnl::stream& stream, const GemmShape& g, View<T> a, View<T> b, float* c, bool accumulate) const {
-    const dnnl::memory am(matrix_desc<T>(g.m, g.k, a.ld), engine_, const_cast<T*>(a.data));
-    const dnnl::memory bm(matrix_desc<T>(g.k, g.n, b.ld, transposed_), engine_, const_cast<T*>(b.data));
-    const dnnl::memory cm(matrix_desc<float>(g.m, g.n, g.n), engine_, c);
-    (accumulate ? accumulate_ : overwrite_)
-        .execute(stream, {{DNNL_ARG_SRC, am}, {DNNL_ARG_WEIGHTS, bm}, {DNNL_ARG_DST, cm}});
-    stream.wait();
+  /// Allocates for a shape that it has not seen: those of one GEMM are few.
+  void run(dnnl::stream& stream, const GemmShape& g, View<T> a, View<T> b, float* c, bool accumulate) {
+    const std::array key{g.m, g.n, g.k, a.ld, b.ld};
+    auto found = matrices_.find(key);
+    if (found == matrices_.end())
+      found = matrices_
+                  .try_emplace(key, engine_, matrix_desc<T>(g.m, g.k, a.ld),
+                               matrix_desc<T>(g.k, g.n, b.ld, transposed_), matrix_desc<float>(g.m, g.n, g.n))
+                  .first;
+    found->second.multiply(accumulate ? accumulate_ : overwrite_, stream, a.data, b.data, c);
   }
   const std::string& implementation() const { return implementation_; }
 
@@ -104,6 +134,7 @@ class AnyShape {
   dnnl::engine engine_;
   bool transposed_;
   dnnl::matmul overwrite_, accumulate_;
+  std::map<std::array<std::int64_t, 5>, Matrices> matrices_;
   std::string implementation_;
 };
 
@@ -116,25 +147,21 @@ class DenseShapes {
       for (const std::int64_t columns : {cut.panel, cut.panel ? (g.n - cut.first_panel) % cut.panel : 0})
         if (rows > 0 && rows <= cut.tile_rows && columns > 0) add(rows, columns);
   }
-  void allocate() { scratch_ = core::Buffer(scratch_bytes_); }
+  void allocate() {
+    scratch_ = core::Buffer(scratch_bytes_);
+    for (auto& [shape, product] : products_) product.scratch.set_data_handle(scratch_.as<void>());
+  }
 
   void run(dnnl::stream& stream, std::int64_t rows, std::int64_t columns, const T* a, const T* b, float* c) {
-    const auto& [plan, product] = products_.at({rows, columns});
-    const dnnl::memory am(plan.src_desc(), engine_, const_cast<T*>(a)),
-        bm(plan.weights_desc(), engine_, const_cast<T*>(b));
-    const dnnl::memory cm(plan.dst_desc(), engine_, c), scratch(plan.scratchpad_desc(), engine_, scratch_.as<void>());
-    product.execute(stream,
-                    {{DNNL_ARG_SRC, am}, {DNNL_ARG_WEIGHTS, bm}, {DNNL_ARG_DST, cm}, {DNNL_ARG_SCRATCHPAD, scratch}});
-    stream.wait();
+    const Product& p = products_.at({rows, columns});
+    p.matrices.multiply(p.matmul, stream, a, b, c, p.scratch);
   }
   /// Rows of the next tile of a chunk of which `rows` are left.
   std::int64_t tile_rows(std::int64_t rows) const {
     const auto larger = products_.upper_bound({rows, std::numeric_limits<std::int64_t>::max()});
     return larger == products_.begin() ? rows : std::prev(larger)->first.first;
   }
-  std::string implementation() const {
-    return products_.empty() ? "" : products_.begin()->second.first.impl_info_str();
-  }
+  std::string implementation() const { return products_.empty() ? "" : products_.begin()->second.implementation; }
   std::int64_t scratch_bytes() const { return static_cast<std::int64_t>(scratch_bytes_); }
 
  private:
@@ -144,12 +171,22 @@ class DenseShapes {
     const auto plan = plan_matmul(engine_, matrix_desc<T>(rows, k_, k_), matrix_desc<T>(k_, columns, k_, true),
                                   matrix_desc<float>(rows, columns, columns), attributes);
     scratch_bytes_ = std::max(scratch_bytes_, plan.scratchpad_desc().get_size());
-    products_.try_emplace({rows, columns}, plan, dnnl::matmul(plan));
+    products_.try_emplace({rows, columns}, Product{dnnl::matmul(plan),
+                                                   {engine_, plan.src_desc(), plan.weights_desc(), plan.dst_desc()},
+                                                   {plan.scratchpad_desc(), engine_, DNNL_MEMORY_NONE},
+                                                   plan.impl_info_str()});
   }
+
+  struct Product {
+    dnnl::matmul matmul;
+    Matrices matrices;
+    dnnl::memory scratch;
+    std::string implementation;
+  };
 
   dnnl::engine engine_;
   std::int64_t k_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::pair<dnnl::matmul::primitive_desc, dnnl::matmul>> products_;
+  std::map<std::pair<std::int64_t, std::int64_t>, Product> products_;
   std::size_t scratch_bytes_ = 0;
   core::Buffer scratch_;
 };
@@ -183,8 +220,8 @@ class OnednnGemm final : public HostGemm {
   void load(core::ConstBf16Matrix weight) override {
     if constexpr (std::is_same_v<T, float>) {
       float* to = widened_.as<float>();
-#pragma omp parallel for num_threads(threads_)
-      for (std::int64_t i = 0; i < weight.rows; ++i) convert(to + i * cut_.ldb, weight.row(i), weight.columns);
+      for_row_blocks(weight.rows, 1, threads_,
+                     [&](std::int64_t i, std::int64_t) { convert(to + i * cut_.ldb, weight.row(i), weight.columns); });
       weight_ = {to, cut_.ldb};
     } else {
       weight_ = {weight.data, weight.ld};
@@ -225,10 +262,10 @@ class OnednnGemm final : public HostGemm {
   void gather(const RowSource& a, int shard, std::int64_t i0, std::int64_t rows) {
     const auto segments = a.segments(shard);
     T* to = a_.as<T>();
-#pragma omp parallel for num_threads(threads_)
-    for (std::int64_t i = 0; i < rows; ++i)
+    for_row_blocks(rows, 1, threads_, [&](std::int64_t i, std::int64_t) {
       for (std::size_t s = 0; s < segments.size(); ++s)
         convert(to + i * cut_.lda + segments[s].k0, a.row(shard, static_cast<int>(s), i0 + i), segments[s].columns);
+    });
   }
 
   /// acc[rows, first panel] (+)= A(shard) * B(shard): one product for each run of adjacent segments.
@@ -261,9 +298,9 @@ class OnednnGemm final : public HostGemm {
   void store(TileSink& c, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns) {
     constexpr std::int64_t kRows = 4;
     const float* acc = acc_.as<float>();
-#pragma omp parallel for num_threads(threads_)
-    for (std::int64_t i = 0; i < rows; i += kRows)
-      c.store(i0 + i, std::min(kRows, rows - i), j0, columns, acc + i * columns, columns);
+    for_row_blocks(rows, kRows, threads_, [&](std::int64_t i, std::int64_t n) {
+      c.store(i0 + i, n, j0, columns, acc + i * columns, columns);
+    });
   }
 
   std::string_view name_;

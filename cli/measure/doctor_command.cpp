@@ -6,6 +6,9 @@
 #include <megaup/cli/arguments.hpp>
 #include <megaup/cli/command.hpp>
 #include <megaup/comm/backend.hpp>
+#include <megaup/comm/with_device.hpp>
+#include <megaup/core/cuda_devices.hpp>
+#include <megaup/core/nvml.hpp>
 #include <megaup/core/output_probe.hpp>
 #include <megaup/core/version.hpp>
 #include <megaup/experiments/environment.hpp>
@@ -56,14 +59,68 @@ void backends(Findings& findings) {
   }
   for (const auto& absent : comm::absent_backends())
     findings.add(Health::warn, fmt::format("communicator {}: not in this build", absent.name), absent.reason);
-  findings.add(Health::warn, "GPU arms and communicators (cuda_p2p, nccl): not built in this version; every number is from host memory");
+}
+
+std::string arms_at(ops::Place place, ops::Kind kind) {
+  std::string names;
+  for (const auto* arm : ops::arms())
+    if (arm->kind == kind && arm->place == place) names += fmt::format("{}{}", names.empty() ? "" : " ", arm->name);
+  return names;
+}
+
+/// Which devices reach which, and through what.
+void links(Findings& findings, const std::vector<core::CudaDevice>& devices) {
+  for (const auto& from : devices) {
+    std::string row;
+    bool all = true;
+    for (const auto& to : devices) {
+      if (from.index == to.index) continue;
+      const auto link = core::cuda_link(from.index, to.index);
+      row += fmt::format("{}{} to {}", row.empty() ? "" : ", ", link, to.index);
+      all = all && link != "unreachable";
+    }
+    if (!row.empty())
+      findings.add(all ? Health::ok : Health::warn, fmt::format("GPU {} reaches: {}", from.index, row),
+                   all ? "" : "ranks on devices that do not reach each other are refused: choose others with CUDA_VISIBLE_DEVICES");
+  }
+}
+
+void gpus(Findings& findings) {
+  constexpr std::string_view kFewest = "for cp above the number of GPUs, or to time one rank alone: backend: {device: cuda, share_device: true} or {device: cuda, solo: true}";
+  if (const auto why = core::no_cuda()) {
+    findings.add(Health::warn, fmt::format("GPU: {}", *why), "without one, every number is from host memory");
+    return;
+  }
+  const auto devices = core::cuda_devices();
+  const auto driver = core::nvml_driver_version();
+  findings.add(Health::ok, fmt::format("CUDA driver {} (CUDA {}), this program uses CUDA {}", driver.empty() ? "of unknown version" : driver,
+                                       core::cuda_driver_version(), core::cuda_runtime_version()));
+  for (const auto& device : devices) {
+    const auto state = core::Nvml(device.uuid).state();
+    findings.add(Health::ok, fmt::format("GPU {}: {}, {}, {}, {} multiprocessors, {:.1f} GiB; {:.0f} W, {:.0f} MHz", device.index, device.name, device.uuid,
+                                         device.architecture, device.multiprocessors, static_cast<double>(device.bytes) / (1 << 30), state.power_w, 1e-6 * state.sm_clock_hz));
+  }
+  links(findings, devices);
+  if (const auto why = comm::no_nccl())
+    findings.add(Health::warn, fmt::format("exchange nccl: {}", *why), "native arms use exchange: copy_engine");
+  else
+    findings.add(Health::ok, fmt::format("exchange nccl: NCCL {}", comm::nccl_version()));
+  findings.add(Health::ok, "exchange copy_engine: peer copies with flags");
+  for (const auto* operation : ops::operations())
+    findings.add(Health::ok, fmt::format("GPU arms of {}: {}", operation->name, arms_at(ops::Place::cuda, operation->kind)));
+  findings.add(Health::ok, fmt::format("ranks as threads: up to cp {}; {}", devices.size(), kFewest));
+  const char* loading = std::getenv("CUDA_MODULE_LOADING");
+  if (loading != nullptr && std::string_view(loading) != "EAGER")
+    findings.add(Health::warn, fmt::format("CUDA_MODULE_LOADING={}: a kernel that waits for one that is not loaded yet waits for ever", loading),
+                 "unset it: `run` sets it to EAGER");
+  const char* connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  if (connections != nullptr && std::string_view(connections) == "1")
+    findings.add(Health::warn, "CUDA_DEVICE_MAX_CONNECTIONS=1: nothing runs beside a GEMM, and share_device is refused", "unset it");
 }
 
 void arms(Findings& findings) {
   for (const auto* operation : ops::operations()) {
-    std::string names;
-    for (const auto* arm : ops::arms())
-      if (arm->kind == operation->kind) names += fmt::format("{}{}", names.empty() ? "" : " ", arm->name);
+    const auto names = arms_at(ops::Place::host, operation->kind);
     findings.add(names.empty() ? Health::fail : Health::ok, fmt::format("operation {}: {}", operation->name, names));
   }
   std::string providers;
@@ -89,6 +146,7 @@ int run(int argc, char** argv) {
   machine(findings);
   backends(findings);
   arms(findings);
+  gpus(findings);
   output(findings, folder);
   return findings.failed() ? core::exit_status(core::ErrorKind::environment) : 0;
 }

@@ -29,13 +29,17 @@ __device__ inline std::uint64_t nanoseconds() {
 __device__ inline void await(const Arrivals& arrivals, int p) {
   if (p >= arrivals.senders || p == arrivals.self) return;
   const std::uint32_t* word = arrivals.words + static_cast<std::size_t>(p) * kWordStride;
-  const std::uint64_t deadline = nanoseconds() + arrivals.timeout_ns;
+  std::uint64_t deadline = 0;
   for (;;) {
     std::uint32_t seen;
     asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
     if (static_cast<std::int32_t>(seen - arrivals.epoch) >= 0) return;
-    if (nanoseconds() > deadline) break;
+    const std::uint64_t now = nanoseconds();
+    if (deadline == 0) deadline = now + arrivals.timeout_ns;
+    if (now > deadline || *static_cast<const volatile std::uint32_t*>(arrivals.lost) != 0)
+      break;  // one patience for all launches
   }
+  if (*static_cast<const volatile std::uint32_t*>(arrivals.lost) != 0) return;
   *arrivals.lost = 1u + static_cast<std::uint32_t>(p);
 }
 

@@ -48,7 +48,8 @@ class CopyExchange final : public Exchange {
 
   core::Reason fault() override {
     std::uint32_t lost = 0;
-    group_.own_device().copy_out(std::as_writable_bytes(std::span(&lost, 1)), reinterpret_cast<const std::byte*>(lost_word()));
+    group_.own_device().copy_out(std::as_writable_bytes(std::span(&lost, 1)),
+                                 reinterpret_cast<const std::byte*>(lost_word()));
     if (lost == 0) return {};
     return group_.title(static_cast<int>(lost) - 1) + " has not sent its part of an exchange of " +
            std::to_string(shape().bytes_per_peer) + " bytes per peer";
@@ -61,11 +62,18 @@ class CopyExchange final : public Exchange {
   const std::byte* do_recv(int slot) const override { return recv_at(group_.rank(), slot); }
 
   void do_start(int slot) override {
+    cudaStreamCaptureStatus capture{};
+    core::check(cudaStreamIsCapturing(main(), &capture), "cudaStreamIsCapturing");
+    if (capture != cudaStreamCaptureStatusNone)
+      throw core::Error(
+          core::ErrorKind::usage,
+          "an exchange by copy engines cannot be captured in a graph: each exchange has a number of its own, "
+          "which a replay would repeat");
     const std::uint32_t epoch = ++epochs_[static_cast<std::size_t>(slot)];
     ready_[static_cast<std::size_t>(slot)].record(main());
     for (int k = 1; k <= P_; ++k) {  // the own block last
       const int peer = (group_.rank() + k) % P_;
-      const auto stream = static_cast<cudaStream_t>(group_.own_device().side_stream(k - 1));
+      const auto stream = static_cast<cudaStream_t>(group_.own_device().side_stream((k - 1) % side_streams()));
       ready_[static_cast<std::size_t>(slot)].let_wait(stream);
       if (shape().bytes_per_peer > 0)
         core::check(cudaMemcpyAsync(recv_at(peer, slot) + block(group_.rank()), send(slot) + block(peer),
@@ -81,12 +89,17 @@ class CopyExchange final : public Exchange {
   void do_finish(int slot) override {
     for (int k = 1; k <= P_; ++k) sent(slot, k).let_wait(main());
     if (P_ == 1) return;
-    const device::Arrivals arrivals{word(group_.rank(), slot, 0), lost_word(), P_, group_.rank(),
-                                    epochs_[static_cast<std::size_t>(slot)], group_.timeout_ns()};
+    const device::Arrivals arrivals{
+        word(group_.rank(), slot, 0), lost_word(), P_, group_.rank(), epochs_[static_cast<std::size_t>(slot)],
+        group_.timeout_ns()};
     await_all<<<1, static_cast<unsigned>((P_ + 31) / 32 * 32), 0, main()>>>(arrivals);
     core::check(cudaGetLastError(), "launch of a wait");
   }
 
+  /// One for each peer. Ranks that share a device share its hardware queues (CUDA_DEVICE_MAX_CONNECTIONS, at most 32),
+  /// and a wait of one rank holds up what lies behind it in the same queue, so there each has one: 8 ranks are 16
+  /// streams.
+  int side_streams() const { return group_.choice().share ? 1 : P_; }
   cudaStream_t main() const { return static_cast<cudaStream_t>(group_.own_device().stream()); }
   std::size_t block(int rank) const { return shape().bytes_per_peer * static_cast<std::size_t>(rank); }
   std::byte* recv_at(int rank, int slot) const {
@@ -114,7 +127,8 @@ class CopyExchange final : public Exchange {
 
 std::unique_ptr<Exchange> copy_exchange(DeviceCommunicator& group, const ExchangeShape& shape) {
   if (group.size() > kMaxRanks)
-    throw core::Error(core::ErrorKind::cell, "an exchange by copy engines has at most " + std::to_string(kMaxRanks) + " ranks");
+    throw core::Error(core::ErrorKind::cell,
+                      "an exchange by copy engines has at most " + std::to_string(kMaxRanks) + " ranks");
   return std::make_unique<CopyExchange>(group, shape);
 }
 

@@ -32,9 +32,12 @@ class DeviceBarrier final : public StreamBarrier {
     for (int p = 0; p < group.size(); ++p)
       doors_.word[p] = words(p) + static_cast<std::size_t>(group.rank()) * device::kWordStride;
     std::uint32_t* mine = words(group.rank());
-    arrivals_ = {mine,         mine + static_cast<std::size_t>(group.size()) * device::kWordStride,
-                 group.size(), group.rank(),
-                 0,            group.timeout_ns()};
+    arrivals_ = {mine,
+                 mine + static_cast<std::size_t>(group.size()) * device::kWordStride,
+                 group.size(),
+                 group.rank(),
+                 0,
+                 group.timeout_ns()};
   }
 
   void enqueue() override {

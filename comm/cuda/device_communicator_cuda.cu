@@ -42,7 +42,8 @@ DeviceCommunicator::DeviceCommunicator(Communicator& host, std::shared_ptr<core:
 
 std::string DeviceCommunicator::title(int rank) const {
   const Seat& seat = seats_[static_cast<std::size_t>(rank)];
-  return "rank " + std::to_string(seat.launch_rank) + " (device " + std::to_string(seat.device) + ", " + seat.uuid + ")";
+  return "rank " + std::to_string(seat.launch_rank) + " (device " + std::to_string(seat.device) + ", " + seat.uuid +
+         ")";
 }
 
 void DeviceCommunicator::do_all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {

@@ -68,7 +68,8 @@ std::unique_ptr<PeerMemory> device_memory(DeviceCommunicator& group, std::size_t
   core::Reason reason;
   try {
     const bool mapped = std::ranges::any_of(seats, elsewhere);
-    mine = allocate(group.own_device(), mapped ? (bytes + kMapped - 1) / kMapped * kMapped + kMapped : std::max<std::size_t>(bytes, 1));
+    mine = allocate(group.own_device(),
+                    mapped ? (bytes + kMapped - 1) / kMapped * kMapped + kMapped : std::max<std::size_t>(bytes, 1));
     group.own_device().fill(mine.get(), bytes, 0);
     if (mapped) core::check(cudaIpcGetMemHandle(&offer.handle, mine.get()), "a handle for other processes");
     offer.memory = &mine;

@@ -61,8 +61,8 @@ const Library& library() {
 
 void check(ncclResult_t result, const char* what) {
   if (result != ncclSuccess)
-    throw core::Error(core::ErrorKind::cell, std::string(what) + ": " + library().error_string(result) +
-                                                 " (NCCL_DEBUG=WARN says more)");
+    throw core::Error(core::ErrorKind::cell,
+                      std::string(what) + ": " + library().error_string(result) + " (NCCL_DEBUG=WARN says more)");
 }
 
 }  // namespace
@@ -106,13 +106,17 @@ class NcclExchange final : public Exchange {
 
  private:
   std::byte* do_send(int slot) const override { return send_.data() + slot_bytes_ * static_cast<std::size_t>(slot); }
-  const std::byte* do_recv(int slot) const override { return recv_.data() + slot_bytes_ * static_cast<std::size_t>(slot); }
+  const std::byte* do_recv(int slot) const override {
+    return recv_.data() + slot_bytes_ * static_cast<std::size_t>(slot);
+  }
 
   void do_start(int slot) override {
-    const auto main = static_cast<cudaStream_t>(device_.stream()), side = static_cast<cudaStream_t>(device_.side_stream(0));
+    const auto main = static_cast<cudaStream_t>(device_.stream()),
+               side = static_cast<cudaStream_t>(device_.side_stream(0));
     ready_[static_cast<std::size_t>(slot)].record(main);
     ready_[static_cast<std::size_t>(slot)].let_wait(side);
-    world_->all_to_all(recv_.data() + slot_bytes_ * static_cast<std::size_t>(slot), send(slot), shape().bytes_per_peer, side);
+    world_->all_to_all(recv_.data() + slot_bytes_ * static_cast<std::size_t>(slot), send(slot), shape().bytes_per_peer,
+                       side);
     done_[static_cast<std::size_t>(slot)].record(side);
   }
   void do_finish(int slot) override {
@@ -164,7 +168,8 @@ core::Reason no_nccl() {
 
 std::string nccl_version() {
   const int version = cuda::library().version;
-  return std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." + std::to_string(version % 100);
+  return std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." +
+         std::to_string(version % 100);
 }
 
 }  // namespace megaup::comm

@@ -47,7 +47,8 @@ class PairTest {
     for (int peer = 0; peer < group_.size(); ++peer) {
       write<<<1, 256, 0, stream_>>>(at(peer, by_stores, me), me, peer, by_stores);
       write<<<1, 256, 0, stream_>>>(mine_.as<std::uint32_t>(), me, peer, by_copy);
-      core::check(cudaMemcpyAsync(at(peer, by_copy, me), mine_.data(), kBytes, cudaMemcpyDeviceToDevice, stream_), "a copy to a peer");
+      core::check(cudaMemcpyAsync(at(peer, by_copy, me), mine_.data(), kBytes, cudaMemcpyDeviceToDevice, stream_),
+                  "a copy to a peer");
       write<<<1, 256, 0, stream_>>>(at(me, by_loads, peer), me, peer, by_loads);
     }
     core::check(cudaGetLastError(), "a pattern");
@@ -65,7 +66,8 @@ class PairTest {
 
  private:
   std::uint32_t* at(int rank, Way way, int peer) const {
-    return reinterpret_cast<std::uint32_t*>(memory_->base(rank) + static_cast<std::size_t>(way * group_.size() + peer) * kBytes);
+    return reinterpret_cast<std::uint32_t*>(memory_->base(rank) +
+                                            static_cast<std::size_t>(way * group_.size() + peer) * kBytes);
   }
 
   core::Reason difference(const std::uint32_t* found, int from, int to, Way way) {

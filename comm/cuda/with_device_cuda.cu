@@ -26,12 +26,15 @@ struct Arrival {
 };
 
 /// Rank 0 divides its device among all ranks, which are threads of one process.
-std::shared_ptr<core::Device> take_part(Communicator& host, const DeviceChoice& choice, const std::vector<Arrival>& ranks) {
-  const bool together = std::ranges::all_of(ranks, [&](const Arrival& rank) { return rank.process == ranks[0].process; });
+std::shared_ptr<core::Device> take_part(Communicator& host, const DeviceChoice& choice,
+                                        const std::vector<Arrival>& ranks) {
+  const bool together =
+      std::ranges::all_of(ranks, [&](const Arrival& rank) { return rank.process == ranks[0].process; });
   if (!together)
-    throw core::Error(core::ErrorKind::environment,
-                      "share_device: ranks are in several processes, and kernels of different processes do not run at the "
-                      "same time on one device: use communicator: threads");
+    throw core::Error(
+        core::ErrorKind::environment,
+        "share_device: ranks are in several processes, and kernels of different processes do not run at the "
+        "same time on one device: use communicator: threads");
   Devices parts;
   core::Reason reason;
   try {
@@ -47,7 +50,8 @@ std::shared_ptr<core::Device> take_part(Communicator& host, const DeviceChoice& 
 }
 
 /// Device k for rank k of the node; where the launcher shows each process one device of its own, that one.
-std::shared_ptr<core::Device> take_device(Communicator& host, const DeviceChoice& choice, const std::vector<Arrival>& ranks) {
+std::shared_ptr<core::Device> take_device(Communicator& host, const DeviceChoice& choice,
+                                          const std::vector<Arrival>& ranks) {
   const Placement placement = host.placement();
   const int devices = ranks[static_cast<std::size_t>(host.rank())].devices;
   std::set<std::int64_t> processes;
@@ -111,11 +115,14 @@ std::unique_ptr<Communicator> with_device(Communicator& host, const DeviceChoice
   using core::ErrorKind;
   cuda::agree(host, ErrorKind::environment, core::no_cuda());
   if (const int nodes = host.placement().nodes; nodes > 1)
-    throw core::Error(ErrorKind::environment, "ranks are on " + std::to_string(nodes) +
-                                                  " nodes: memory of devices is reached within one node only in this version");
-  const auto ranks = cuda::gather(host, cuda::Arrival{getpid(), static_cast<std::int32_t>(core::cuda_devices().size())});
+    throw core::Error(ErrorKind::environment,
+                      "ranks are on " + std::to_string(nodes) +
+                          " nodes: memory of devices is reached within one node only in this version");
+  const auto ranks =
+      cuda::gather(host, cuda::Arrival{getpid(), static_cast<std::int32_t>(core::cuda_devices().size())});
   const bool share = choice.share && host.size() > 1;
-  std::shared_ptr<core::Device> device = share ? cuda::take_part(host, choice, ranks) : cuda::take_device(host, choice, ranks);
+  std::shared_ptr<core::Device> device =
+      share ? cuda::take_part(host, choice, ranks) : cuda::take_device(host, choice, ranks);
   device->make_current();
   auto seats = cuda::gather(host, cuda::seat_of(*device, host.rank()));
   if (!share) cuda::agree(host, ErrorKind::cell, cuda::twice(seats));

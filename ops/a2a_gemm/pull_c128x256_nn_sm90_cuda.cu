@@ -3,6 +3,7 @@
 namespace megaup::ops {
 
 extern const CompiledPull pull_c128x256_nn;
-const CompiledPull pull_c128x256_nn = device::compiled_pull<device::PullConfig<Schedule::cooperative, 256, false>>("c128x256");
+const CompiledPull pull_c128x256_nn =
+    device::compiled_pull<device::PullConfig<Schedule::cooperative, 128, 256, 2, 1, false>>("c128x256");
 
 }  // namespace megaup::ops

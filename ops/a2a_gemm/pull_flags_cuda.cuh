@@ -35,6 +35,10 @@ __device__ inline std::uint32_t load_relaxed_device(const std::uint32_t* word) {
 /// Orders plain accesses to global memory with those of the bulk engine.
 __device__ inline void fence_bulk_engine() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
+/// The first fault is kept: later ones are its consequences. Then no wait waits any longer.
+__device__ inline void report(const PullFlags& flags, std::uint32_t fault) { atomicCAS(flags.lost(), 0u, fault); }
+__device__ inline bool gave_up(const PullFlags& flags) { return load_relaxed_device(flags.lost()) != 0; }
+
 /// Waits until a peer's word has reached `epoch`, for at most the timeout; then says which one did not.
 __device__ inline void wait_for_word(const PullFlags& flags, const std::uint32_t* word, std::uint32_t epoch,
                                      std::uint32_t rank, PullWait what) {
@@ -42,10 +46,8 @@ __device__ inline void wait_for_word(const PullFlags& flags, const std::uint32_t
   while (!reached(load_acquire_system(word), epoch)) {
     const std::uint64_t now = nanoseconds();  // slow to read: only a wait that really waits looks at it
     if (deadline == 0) deadline = now + flags.timeout_ns;
-    if (now > deadline) {
-      *flags.lost() = (what << 8) + rank + 1;
-      return;
-    }
+    if (now > deadline) report(flags, (what << 8) + rank + 1);
+    if (gave_up(flags)) return;
   }
 }
 
@@ -55,7 +57,7 @@ __device__ inline void meet_helpers() { asm volatile("bar.sync 15, 96;" ::: "mem
 /// The poller: announces to the loading thread, shard by shard, what of its coming tiles has landed. The flag, the
 /// fence and the wait are here and not in the loading thread because there they hold up its next load (3 to 5 % of the
 /// GEMM). Lane k watches shard k of a tile.
-template <class Scheduler>
+template <class Scheduler, int kRowTiles>
 __device__ inline void poll(const PullWork& work, const typename Scheduler::Params& schedule, PullShared& shared) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   const std::uint32_t epoch = load_relaxed_device(work.flags.epoch()) + 1;
@@ -64,7 +66,12 @@ __device__ inline void poll(const PullWork& work, const typename Scheduler::Para
   meet_helpers();
   const auto steps_address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&shared.steps));
   const auto publish = [&](std::uint32_t steps) {
-    if (lane == 0) asm volatile("st.release.cta.shared.u32 [%0], %1;" ::"r"(steps_address), "r"(steps) : "memory");
+    std::uint32_t before;
+    if (lane == 0)
+      asm volatile("atom.release.cta.shared.exch.b32 %0, [%1], %2;"
+                   : "=r"(before)
+                   : "r"(steps_address), "r"(steps)
+                   : "memory");
   };
 
   const bool watching = lane >= 1 && lane < work.shards;
@@ -77,7 +84,7 @@ __device__ inline void poll(const PullWork& work, const typename Scheduler::Para
   Scheduler scheduler(schedule);
   for (auto tile = scheduler.get_current_work(); tile.is_valid();
        scheduler.advance_to_next_work(), tile = scheduler.get_current_work(), steps += work.shards) {
-    const int row_tile = static_cast<int>(tile.M_idx);
+    const int row_tile = static_cast<int>(tile.M_idx) * kRowTiles;
     if (row_tile >= work.row_tiles) continue;  // only rounds the grid up
     const int block = row_tile >> work.block_shift;
     int here = block == last_block ? work.shards : 1;
@@ -97,10 +104,11 @@ __device__ inline void poll(const PullWork& work, const typename Scheduler::Para
         continue;
       }
       const std::uint64_t now = nanoseconds();
-      if (deadline == 0) deadline = now + work.flags.timeout_ns;
-      if (now > deadline) {
-        if (lane == upto)
-          *work.flags.lost() = lane < work.ranks ? (kWaitLanded << 8) + peer + 1 : (kWaitSums << 8);
+      if (deadline == 0) deadline = now + 2 * work.flags.timeout_ns;  // a mover that waits in vain says more
+      if (now > deadline && lane == upto)
+        report(work.flags, lane < work.ranks ? (kWaitLanded << 8) + peer + 1 : (kWaitSums << 8));
+      __syncwarp();
+      if (__any_sync(0xffffffffu, gave_up(work.flags))) {
         here = work.shards;
         publish(steps + here);
       }

@@ -32,7 +32,8 @@ struct PullHeads {
 };
 
 /// Flags of one rank. All words are 0 before the first launch, and epochs compare by their signed difference: a peer
-/// whose words are set far ahead (0x3fffffff) has always arrived.
+/// whose words are set far ahead (0x3fffffff) has always arrived. Pulls that share these words take turns and have the
+/// same map and the same PullMoves::block_rows.
 struct PullFlags {
   std::uint32_t* peers[PullMap::kMaxRanks];  ///< pull_peer_words() of each rank, where this device reaches them
   std::uint32_t* local;                      ///< pull_local_words() of this device

@@ -8,12 +8,13 @@
 namespace megaup::ops::device {
 
 /// What a kernel is; a template argument of everything below, so that no two kernels share a name.
-template <Schedule schedule_, int tile_n_, bool weight_transposed_>
+template <Schedule schedule_, int tile_m_, int tile_n_, int cluster_m_, int cluster_n_, bool weight_transposed_>
 struct PullConfig {
   static constexpr bool kPingPong = schedule_ == Schedule::ping_pong;
   static constexpr bool kWeightTransposed = weight_transposed_;
-  using Tile = cute::Shape<cute::Int<kPullTileRows>, cute::Int<tile_n_>, cute::Int<kPullTileK>>;
-  using Cluster = cute::Shape<cute::_2, cute::_1, cute::_1>;  // two blocks share their loads of the weight
+  static constexpr int kRowTiles = tile_m_ / static_cast<int>(kPullTileRows);
+  using Tile = cute::Shape<cute::Int<tile_m_>, cute::Int<tile_n_>, cute::Int<kPullTileK>>;
+  using Cluster = cute::Shape<cute::Int<cluster_m_>, cute::Int<cluster_n_>, cute::_1>;  // blocks that share their loads
   // Narrow boxes: they leave shared memory for the mover.
   using Box = cute::Shape<cute::Int<kPingPong ? 64 : 128>, cute::_32>;
   using MainloopSchedule = std::conditional_t<kPingPong, cutlass::gemm::KernelTmaWarpSpecializedPingpong,
@@ -44,7 +45,7 @@ using PullUniversal =
 /// come out of the kernel at once.
 constexpr std::uint32_t kPollerWarp = 1, kMoverWarp = 2;
 
-template <class Kernel>
+template <class Kernel, int kRowTiles>
 struct PullTail {
   typename Kernel::TileSchedulerParams schedule;
   PullWork work;
@@ -55,7 +56,7 @@ struct PullTail {
     extern __shared__ __align__(1024) char memory[];  // the kernel's own
     PullShared& shared = reinterpret_cast<typename Kernel::SharedStorage*>(memory)->tensors.mainloop.pull;
     if (warp == kPollerWarp)
-      poll<typename Kernel::TileScheduler>(work, schedule, shared);
+      poll<typename Kernel::TileScheduler, kRowTiles>(work, schedule, shared);
     else
       move(work, shared);
   }
@@ -97,6 +98,8 @@ std::unique_ptr<PreparedKernel> prepare_pull(const PullGemm& gemm, const PullMap
                                              const PullHeads& heads, const PullFlags& flags) {
   using K = PullUniversal<Config, typename Config::Mainloop>;
   using Mainloop = typename Config::Mainloop;
+  if (moves.block_rows < Config::kRowTiles * kPullTileRows)
+    throw core::Error(core::ErrorKind::environment, "a tile of this pull kernel has more rows than one flag");
   const PullWork work = pull_work(map, moves, heads, flags);
   // A's own tensor map is never loaded through; it still needs an address.
   auto params = pull_params<Config, K>(gemm, heads.base[map.rank * kPullKinds]);
@@ -115,7 +118,8 @@ std::unique_ptr<PreparedKernel> prepare_pull(const PullGemm& gemm, const PullMap
   const dim3 grid = K::get_grid_shape(params);
   if (std::uint64_t{grid.x} * grid.y * grid.z > params.scheduler.blocks_per_problem_)
     throw core::Error(core::ErrorKind::environment, "a block of a pull kernel would have no tile");
-  return std::make_unique<Launch<K, PullTail<K>>>(params, PullTail<K>{params.scheduler, work});
+  using Tail = PullTail<K, Config::kRowTiles>;
+  return std::make_unique<Launch<K, Tail>>(params, Tail{params.scheduler, work});
 }
 
 template <class Config>

@@ -24,7 +24,10 @@ struct PullMainloop : Base {
   using typename Base::PipelineState;
   using typename Base::SmemLayoutA;
   using typename Base::SmemLayoutB;
-  static_assert(cute::is_same_v<typename Base::GmemTiledCopyA, cute::SM90_TMA_LOAD>, "a tile of A goes to one block");
+  static constexpr int kTileRows = cute::size<0>(typename Base::TileShape{});
+  static constexpr int kClusterM = cute::size<0>(typename Base::DispatchPolicy::ClusterShape{});
+  static constexpr int kClusterN = cute::size<1>(typename Base::DispatchPolicy::ClusterShape{});
+  static_assert(kClusterM == 1 || kClusterN == 1, "either tiles of A or tiles of the weight are shared by a cluster");
 
   struct Params : Base::Params {
     PullRoutes routes;
@@ -64,10 +67,10 @@ struct PullMainloop : Base {
     using namespace cute;
     if (steps_ == 0) meet_helpers();
     const PullRoutes& routes = params.routes;
-    const int row_tile = get<0>(where);
+    const int row_tile = get<0>(where) * (kTileRows / static_cast<int>(kPullTileRows));
     if (elect_one_sync()) {
-      constexpr std::uint32_t kClusterM = get<0>(typename Base::DispatchPolicy::ClusterShape());
       const auto sB = make_tensor(make_smem_ptr(shared.smem_B.data()), SmemLayoutB{});
+      const int part_a = static_cast<int>(block_in_cluster) / kClusterM;  // of a tile that blocks share
       const auto block_b = params.tma_load_b.get_slice(block_in_cluster % kClusterM);
       const Tensor from_b = block_b.partition_S(get<1>(inputs)(_, _, get<1>(where), _, get<3>(where)));
       const Tensor to_b = block_b.partition_D(sB);
@@ -90,7 +93,7 @@ struct PullMainloop : Base {
           const PullMap::Segment segment = routes.map.segments[s];
           const int source = sums ? PullRoutes::kSums : segment.source + (shard == 0 ? 0 : PullRoutes::kStaged);
           const TmaDescriptor* descriptor = &routes.sources[source];
-          const int row = shard == 0 ? own_row : row_tile * static_cast<int>(kPullTileRows);
+          const int row = (shard == 0 ? own_row : row_tile * static_cast<int>(kPullTileRows)) + part_a * kPartRows;
           const int slab = sums ? segment.source : shard == 0 ? 0 : peer;
           int column = segment.from * static_cast<int>(kPullTileK);
           int k = segment.weight + (sums ? 0 : routes.map.weight_shift[segment.source][peer]);
@@ -99,9 +102,8 @@ struct PullMainloop : Base {
             pipeline.producer_acquire(write);
             auto* barrier = pipeline.producer_get_barrier(write);
             const int stage = write.index();
-            SM90_TMA_LOAD_3D::copy(descriptor, barrier, static_cast<std::uint64_t>(TMA::CacheHintSm90::EVICT_NORMAL),
-                                   shared.smem_A.data() + stage * size<0>(SmemLayoutA{}) * size<1>(SmemLayoutA{}),
-                                   column, row, slab);
+            load_a(descriptor, barrier, shared.smem_A.data() + (stage * kTileRows + part_a * kPartRows) * kPullTileK,
+                   column, row, slab);
             copy(params.tma_load_b.with(*barrier, mask_b), from_b(_, _, _, k), to_b(_, _, _, stage));
             column += static_cast<int>(kPullTileK);
             ++k;
@@ -115,10 +117,24 @@ struct PullMainloop : Base {
   }
 
  private:
+  static constexpr int kPartRows = kTileRows / kClusterN;  // rows of A that one block loads for its cluster
+
+  template <class Barrier, class To>
+  CUTLASS_DEVICE static void load_a(const cute::TmaDescriptor* from, Barrier* barrier, To* to, int column, int row,
+                                    int slab) {
+    constexpr auto kHint = static_cast<std::uint64_t>(cute::TMA::CacheHintSm90::EVICT_NORMAL);
+    if constexpr (kClusterN == 1)
+      cute::SM90_TMA_LOAD_3D::copy(from, barrier, kHint, to, column, row, slab);
+    else
+      cute::SM90_TMA_LOAD_MULTICAST_3D::copy(from, barrier, static_cast<std::uint16_t>((1u << kClusterN) - 1u), kHint,
+                                             to, column, row, slab);
+  }
+
   CUTLASS_DEVICE void wait_for_step(const PullShared& pull, std::uint32_t step) {
     if (reached(seen_, step)) return;
     const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&pull.steps));
-    do asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(seen_) : "r"(address) : "memory");
+    // An atomic on both sides, because racecheck knows no acquire and release.
+    do asm volatile("atom.acquire.cta.shared.or.b32 %0, [%1], 0;" : "=r"(seen_) : "r"(address) : "memory");
     while (!reached(seen_, step));
   }
 

@@ -19,12 +19,13 @@ constexpr std::int64_t kAlignment = 8;
 // beside its tiles. Measured; only the order of the candidates depends on them.
 constexpr double kSustainedTeraflops = 670;
 constexpr double kSpacedTeraflops = 800;
-constexpr double kFixedMicroseconds = 8;
 
+// "c": cooperative, "pp": ping-pong, which waits longer for its first rows because its waves are shorter.
 constexpr PullKernel kKernels[] = {
-    {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 0.99, 0.97},
-    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.02, 0.955},
-    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.01, 0.93},
+    {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 0.99, 0.995, 10},
+    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.985, 1.03, 10},
+    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.025, 0.99, 16},
+    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.02, 0.95, 16},
 };
 
 /// Bytes of a unit. Small ones where tiles wait for the first rows, large ones after, because every unit costs the GEMM
@@ -49,12 +50,17 @@ std::int64_t wave_rows(const PullKernel& kernel, int swizzle, std::int64_t tiles
 }
 
 /// Time lost to reads that a better order would have found in the cache, as a factor: wide matrices want more rows
-/// together, but then a wave waits for more rows.
-double locality_loss(Regime regime, int swizzle, std::int64_t tiles_n) {
-  constexpr double kWide[] = {0.02, 0.01, 0}, kNarrow[] = {0.002, 0, 0.004};  // swizzle 1, 2, 4
+/// together, and many rows hide that a wave waits for more of them.
+double locality_loss(Regime regime, int swizzle, const GemmShape& shape) {
+  constexpr std::int64_t kWideColumns = 8192, kManyRows = 8192;
+  constexpr double kSustainedWide[] = {0.02, 0.004, 0}, kSpacedWide[] = {0.055, 0.025, 0};  // swizzle 1, 2, 4
+  constexpr double kSustainedTall[] = {0.006, 0.004, 0}, kSustainedSmall[] = {0.001, 0, 0.004};
+  constexpr double kSpacedNarrow[] = {0.001, 0, 0.01};
   const int step = std::countr_zero(static_cast<unsigned>(swizzle));
-  const double loss = tiles_n >= 32 ? kWide[step] : kNarrow[step];
-  return 1 + (regime == Regime::spaced ? loss : loss / 4);
+  const bool wide = shape.n >= kWideColumns;
+  if (regime == Regime::spaced) return 1 + (wide ? kSpacedWide : kSpacedNarrow)[step];
+  if (wide) return 1 + kSustainedWide[step];
+  return 1 + (shape.m >= kManyRows ? kSustainedTall : kSustainedSmall)[step];
 }
 
 PullCandidate costed(const PullKernel& kernel, int swizzle, std::int64_t run_rows, const PullPlan& plan) {
@@ -70,14 +76,14 @@ PullCandidate costed(const PullKernel& kernel, int swizzle, std::int64_t run_row
   candidate.moves.first_unit = kFirstUnit;
   candidate.moves.unit = std::min(kUnit, candidate.moves.block_rows * kPullTileK * core::kElementBytes);
   const double tile_flop = 2.0 * static_cast<double>(kernel.tile_m * kernel.tile_n) * static_cast<double>(plan.shape.k);
-  // At the power cap idle SMs of the last wave give their power to the others; below it they are simply idle.
+  // Below the power cap idle SMs of the last wave are simply idle; at it they give about half of their power to others.
   const bool sustained = plan.regime == Regime::sustained;
-  const double waves = sustained ? std::max(candidate.waves, 1.0)
-                                 : static_cast<double>(rounded_up(candidate.tiles, plan.sms) / plan.sms);
-  const double teraflops =
-      sustained ? kSustainedTeraflops * kernel.sustained : kSpacedTeraflops * kernel.spaced;
-  candidate.microseconds = kFixedMicroseconds + waves * static_cast<double>(plan.sms) * tile_flop / (teraflops * 1e6) *
-                                                    locality_loss(plan.regime, candidate.swizzle, tiles_n);
+  const auto whole = static_cast<double>(rounded_up(candidate.tiles, plan.sms) / plan.sms);
+  const double waves = sustained ? (candidate.waves + whole) / 2 : whole;
+  const double teraflops = sustained ? kSustainedTeraflops * kernel.sustained : kSpacedTeraflops * kernel.spaced;
+  candidate.microseconds =
+      kernel.fixed_microseconds + waves * static_cast<double>(plan.sms) * tile_flop / (teraflops * 1e6) *
+                                      locality_loss(plan.regime, candidate.swizzle, plan.shape);
   return candidate;
 }
 
@@ -107,11 +113,13 @@ PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, Regime regime,
   PullPlan plan{.shape = shape, .regime = regime, .sms = sms};
   plan.refused = unsound(shape, run_rows, sms);
   if (plan.refused) return plan;
-  for (const PullKernel& kernel : kKernels)
+  for (const PullKernel& kernel : kKernels) {
+    if (run_rows % kernel.tile_m != 0) continue;  // a tile has rows of one run and waits for one flag of each peer
     for (const int swizzle : {4, 2, 1}) {
       const PullCandidate candidate = costed(kernel, swizzle, run_rows, plan);
       if (candidate.swizzle == swizzle) plan.candidates.push_back(candidate);
     }
+  }
   const PullCandidate* best = &*std::ranges::min_element(plan.candidates, {}, &PullCandidate::microseconds);
   for (PullCandidate& candidate : plan.candidates) {
     if (&candidate == best) continue;

@@ -21,7 +21,8 @@ struct PullKernel {
   Schedule schedule;
   std::int64_t tile_m, tile_n;
   std::int64_t cluster_m, cluster_n;
-  double sustained, spaced;  ///< rate on whole waves, 1 = cuBLASLt's, data movement included. Measured.
+  double sustained, spaced;   ///< rate on whole waves, 1 = cuBLASLt's, data movement included. Measured.
+  double fixed_microseconds;  ///< filling the pipeline, waiting for the first rows, storing the last tile
 };
 std::span<const PullKernel> pull_kernels();
 

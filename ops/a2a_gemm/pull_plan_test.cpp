@@ -62,6 +62,28 @@ TEST_CASE("a group of a pull holds the rows that a wave of tiles touches") {
   CHECK(group(16384, "c128x256", 4) == 1024);
 }
 
+TEST_CASE("the measured favourites of the pull are chosen") {
+  const auto chosen = [](const GemmShape& gemm, Regime regime) {
+    const PullPlan plan = plan_pull(gemm, gemm.m, regime, kSms);
+    return std::string(plan.chosen().kernel->name) + "/" + std::to_string(plan.chosen().swizzle);
+  };
+  CHECK(chosen(shape(8192, 4096, 4096), Regime::sustained) == "pp128x128/4");
+  CHECK(chosen(shape(8192, 4096, 4096), Regime::spaced) == "c128x256/2");
+  CHECK(chosen(shape(2048, 4096, 4096), Regime::sustained) == "c128x256/2");
+  CHECK(chosen(shape(2048, 4096, 6144), Regime::sustained) == "c128x256/2");
+  CHECK(chosen(shape(8192, 16384, 18432), Regime::spaced) == "c256x192/4");
+  CHECK(chosen(shape(2048, 5120, 8192), Regime::spaced) == "pp128x128/2");
+  CHECK(chosen(shape(8192, 12288, 12288), Regime::spaced) == "c256x192/4");
+  CHECK(chosen(shape(8192, 8192, 8192), Regime::sustained).starts_with("pp"));
+}
+
+TEST_CASE("a tile of a pull has rows of one run and of one flag") {
+  for (const PullCandidate& candidate : plan_pull(shape(8192, 12288, 12288), 128, Regime::spaced, kSms).candidates)
+    CHECK(candidate.kernel->tile_m == 128);
+  for (const PullCandidate& candidate : plan_pull(shape(8192, 12288, 12288), 8192, Regime::spaced, kSms).candidates)
+    CHECK(candidate.moves.block_rows % candidate.kernel->tile_m == 0);
+}
+
 TEST_CASE("shapes that no pull kernel can run are refused with their numbers") {
   const auto reason = [](const GemmShape& gemm, std::int64_t run, std::int64_t sms) {
     return plan_pull(gemm, run, Regime::sustained, sms).refused.value_or("");

@@ -3,6 +3,7 @@
 namespace megaup::ops {
 
 extern const CompiledPull pull_pp128x128_nn;
-const CompiledPull pull_pp128x128_nn = device::compiled_pull<device::PullConfig<Schedule::ping_pong, 128, false>>("pp128x128");
+const CompiledPull pull_pp128x128_nn =
+    device::compiled_pull<device::PullConfig<Schedule::ping_pong, 128, 128, 2, 1, false>>("pp128x128");
 
 }  // namespace megaup::ops

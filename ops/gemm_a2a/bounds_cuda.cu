@@ -24,8 +24,9 @@ constinit const Arm gemm_a2a_gemm_only_cuda_arm{
     .bound = true,
     .infeasible = infeasible,
     .prepare = prepare_device_gemm_only,
-    .workspace_bytes = [](const Operation& op, const core::Problem& problem,
-                          std::string_view) { return device_gemm_only_bytes(op, problem); }};
+    .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
+      return device_gemm_only_bytes(op, problem);
+    }};
 
 constinit const Arm gemm_a2a_exchange_only_cuda_arm{
     .name = "exchange_only",
@@ -49,7 +50,8 @@ constinit const Arm gemm_a2a_reorder_only_cuda_arm{
     .bound = true,
     .infeasible = infeasible,
     .prepare = prepare_device_reorder_only,
-    .workspace_bytes = [](const Operation& op, const core::Problem& problem,
-                          std::string_view) { return device_reorder_only_bytes(op, problem); }};
+    .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
+      return device_reorder_only_bytes(op, problem);
+    }};
 
 }  // namespace megaup::ops

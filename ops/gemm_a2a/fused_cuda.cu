@@ -22,8 +22,8 @@ struct Choice {
 };
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
-  const PushPlan plan = plan_push(gemm_shape(op, problem), context.regime,
-                                  context.communicator.device()->multiprocessors());
+  const PushPlan plan =
+      plan_push(gemm_shape(op, problem), context.regime, context.communicator.device()->multiprocessors());
   if (plan.refused) return {.why = plan.refused};
   const PushCandidate& best = plan.chosen();
   for (const CompiledPush* row : compiled_pushes())

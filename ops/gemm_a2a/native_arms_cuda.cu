@@ -36,22 +36,24 @@ constinit const Arm gemm_a2a_native_packed_cuda_arm{
         },
     .workspace_bytes = packed_bytes};
 
-constinit const Arm gemm_a2a_native_packed_ce_cuda_arm{
-    .name = "native_packed_ce",
-    .doc = "native_packed with peer copies by the copy engines",
-    .kind = kKind,
-    .place = Place::cuda,
-    .bound = false,
-    .infeasible = without_copy_engine,
-    .prepare =
-        [](Operands& operands, const Context& context) {
-          return prepare_device_native(operands, context, one_part(), Transport::copy_engine);
-        },
-    .workspace_bytes = packed_bytes};
+constinit const Arm gemm_a2a_native_packed_ce_cuda_arm{.name = "native_packed_ce",
+                                                       .doc = "native_packed with peer copies by the copy engines",
+                                                       .kind = kKind,
+                                                       .place = Place::cuda,
+                                                       .bound = false,
+                                                       .infeasible = without_copy_engine,
+                                                       .prepare =
+                                                           [](Operands& operands, const Context& context) {
+                                                             return prepare_device_native(operands, context, one_part(),
+                                                                                          Transport::copy_engine);
+                                                           },
+                                                       .workspace_bytes = packed_bytes};
 
 constinit const Arm gemm_a2a_native_pipelined_ce_cuda_arm{
     .name = "native_pipelined_ce",
-    .doc = "cuBLASLt, then an exchange by copy engines for each of Q, K and V, each packed while the one before is under way",
+    .doc =
+        "cuBLASLt, then an exchange by copy engines for each of Q, K and V, each packed while the one before is under "
+        "way",
     .kind = kKind,
     .place = Place::cuda,
     .bound = false,

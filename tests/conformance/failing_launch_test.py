@@ -17,9 +17,9 @@ SCENARIOS = {
     "throws_while_others_compute": (4, ["rank 1: a foreign exception"]),
     "one_throws_at_the_end": (3, ["rank 2: the last cell failed"]),
     "abort_from_rank_2": (5, ["rank 2: rank 2 gives up"]),
-    "rank_1_never_comes": (3, ["waited 1 s for"]),
-    "rank_1_never_exchanges": (3, ["waited 1 s for"]),
-    "flag_never_comes": (3, ["rank 0: waited 1 s for flag 5 of rank 0 to become 7 (it is 0): tile (3, 4) of rank 1"]),
+    "rank_1_never_comes": (3, ["waited 2 s for"]),
+    "rank_1_never_exchanges": (3, ["waited 2 s for"]),
+    "flag_never_comes": (3, ["rank 0: waited 2 s for flag 5 of rank 0 to become 7 (it is 0): tile (3, 4) of rank 1"]),
     "all_throw": (2, ["cp: 3 does not divide 4 ranks"]),
     "fine": (0, []),
 }

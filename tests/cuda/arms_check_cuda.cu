@@ -2,7 +2,9 @@
 /// the same bits twice, captured graphs. Ranks are threads, each with a device of its own, or, where there are fewer
 /// devices, with a part of one.
 ///
-///   megaup_cuda_arms_check [seconds]     cases that have not begun by then are left out, and counted (default 600)
+///   megaup_cuda_arms_check [seconds [ranks...]]
+///     cases that have not begun after so many seconds are left out, and counted (default 600, divided among the numbers
+///     of ranks); 2, 4 and 8 ranks
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -117,17 +119,22 @@ void check_gate(comm::Communicator& group, const Case& c, Tally& tally) {
   if (group.rank() == 0) tally.expect(why.empty(), c.words() + ": " + why);
 }
 
+/// Whether the layout is another one for this operation: without KV heads the order of the packed weight does not
+/// matter, and packed sequences are those of bshd.
+bool distinct(const ops::Operation& op, const core::Problem& problem) {
+  if (problem.qkv_weight == core::QkvWeight::grouped && !problem.kv_replication) return true;
+  if (op.columns == core::Columns::query) return false;
+  return problem.qkv_weight == core::QkvWeight::grouped || problem.format != core::ActivationFormat::thd;
+}
+
+/// The fused arms first: time may not suffice for all.
 void check_layouts(comm::Communicator& group, Tally& tally) {
-  for (const core::Problem& base : problems(group.size()))
-    for (const core::Problem& problem : operation_tests::layouts_of(base))
-      each_arm([&](const ops::Operation& op, const ops::Arm& arm) {
-        // Without KV heads the order of the packed weight does not matter, and packed sequences are those of bshd.
-        if (op.columns == core::Columns::query &&
-            (problem.qkv_weight != core::QkvWeight::grouped || problem.kv_replication))
-          return;
-        if (problem.format == core::ActivationFormat::thd && problem.qkv_weight != core::QkvWeight::grouped) return;
-        check_gate(group, {op, arm, problem}, tally);
-      });
+  for (const bool fused : {true, false})
+    for (const core::Problem& base : problems(group.size()))
+      for (const core::Problem& problem : operation_tests::layouts_of(base))
+        each_arm([&](const ops::Operation& op, const ops::Arm& arm) {
+          if ((arm.name == "fused") == fused && distinct(op, problem)) check_gate(group, {op, arm, problem}, tally);
+        });
 }
 
 /// Rows that are further apart than they are long: by a multiple of 16 bytes, and by two bytes.
@@ -238,7 +245,6 @@ void check_graph(comm::Communicator& group, const Case& c, Tally& tally) {
   const ops::InputKey key{.seed = 17};
   ops::fill_inputs(prepared.operands, key);
   ops::poison_all(*prepared.operation, prepared.operands);
-  prepared.operands.outputs_to_device();
   group.barrier();
   const auto stream = static_cast<cudaStream_t>(prepared.device.stream());
   cudaGraph_t graph = nullptr;
@@ -265,6 +271,35 @@ void check_graph(comm::Communicator& group, const Case& c, Tally& tally) {
 /// Whether a graph of the arm can be replayed: peer copies carry the number of their launch.
 bool replayable(comm::Communicator& group, const ops::Arm& arm) {
   return arm.name == "fused" || (arm.name == "native_packed" && !group.no_transport(comm::Transport::nccl));
+}
+
+/// Rank 0 alone on the whole device, its peers' data taken as arrived: every launch must end by itself. All arms, the
+/// bounds too.
+void check_solo(comm::Communicator& group, const Case& c, Tally& tally) {
+  if (over(group, tally) || !feasible(group, c, tally)) return;
+  const bool alone = group.rank() == 0;
+  group.device()->use_whole(alone);
+  {
+    Prepared prepared(group, c);
+    ops::fill_inputs(prepared.operands, {.seed = 23});
+    group.barrier();
+    if (alone) {
+      prepared.operation->assume_peers_arrived();
+      for (int launch = 0; launch < 5; ++launch) prepared.operation->run();
+      prepared.device.synchronize();
+      const core::Reason why = prepared.operation->fault();
+      tally.expect(!why, c.words() + " alone: " + why.value_or(""));
+    }
+    group.barrier();
+  }
+  group.device()->use_whole(false);
+}
+
+void check_all_solo(comm::Communicator& group, Tally& tally) {
+  for (const ops::Operation* op : ops::operations())
+    for (const ops::Arm* arm : ops::arms())
+      if (arm->kind == op->kind && arm->place == ops::Place::cuda)
+        check_solo(group, {*op, *arm, problems(group.size()).front()}, tally);
 }
 
 void check_sequences(comm::Communicator& group, Tally& tally) {
@@ -301,8 +336,8 @@ void check_ranks(comm::Communicator& host, bool share, Tally& tally) {
   const auto started = Clock::now();
   const auto section = [&](const char* name) {
     if (group->rank() == 0)
-      std::printf("P %d %s: %lld checks, %lld wrong, %.1f s\n", group->size(), name, static_cast<long long>(tally.checks),
-                  static_cast<long long>(tally.failures),
+      std::printf("P %d %s: %lld checks, %lld wrong, %.1f s\n", group->size(), name,
+                  static_cast<long long>(tally.checks), static_cast<long long>(tally.failures),
                   std::chrono::duration<double>(Clock::now() - started).count());
     std::fflush(stdout);
   };
@@ -310,6 +345,8 @@ void check_ranks(comm::Communicator& host, bool share, Tally& tally) {
   section("refusals");
   check_sequences(*group, tally);
   section("sequences");
+  if (share) check_all_solo(*group, tally);  // solo is for ranks that share a device
+  section("solo");
   check_self_test(*group, tally);
   section("self-test");
   check_padding(*group, tally);
@@ -318,14 +355,15 @@ void check_ranks(comm::Communicator& host, bool share, Tally& tally) {
   section("layouts");
 }
 
-int run(int seconds) {
+int run(int seconds, const std::vector<int>& ranks) {
   if (const core::Reason why = core::no_cuda()) {
     std::printf("SKIPPED: %s\n", why->c_str());
     return 77;
   }
   const int devices = static_cast<int>(core::cuda_devices().size());
-  Tally tally{.end = Clock::now() + std::chrono::seconds(seconds)};
-  for (const int P : {2, 4, 8}) {
+  Tally tally{};
+  for (const int P : ranks) {
+    tally.end = Clock::now() + std::chrono::seconds(seconds) / static_cast<int>(ranks.size());
     const bool share = P > devices;
     std::printf("P %d: %s\n", P, share ? "parts of one device" : "a device each");
     comm::select_backend("threads").launch({.ranks = P, .patience = std::chrono::seconds(60)},
@@ -343,8 +381,13 @@ int run(int seconds) {
 }  // namespace megaup::cuda_tests
 
 int main(int argc, char** argv) {
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);  // as megaup run sets them (docs/specs.md)
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   try {
-    return megaup::cuda_tests::run(argc > 1 ? std::atoi(argv[1]) : 600);
+    std::vector<int> ranks;
+    for (int i = 2; i < argc; ++i) ranks.push_back(std::atoi(argv[i]));
+    if (ranks.empty()) ranks = {2, 4, 8};
+    return megaup::cuda_tests::run(argc > 1 ? std::atoi(argv[1]) : 600, ranks);
   } catch (const std::exception& error) {
     std::printf("STOPPED: %s\n", error.what());
     return 1;

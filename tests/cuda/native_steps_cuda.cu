@@ -15,9 +15,7 @@ class HeadCopies final : public ops::PreparedKernel {
     check(cudaMemcpy(memory_.data(), pieces.data(), static_cast<std::size_t>(memory_.bytes()), cudaMemcpyHostToDevice),
           "table of a reorder");
   }
-  void run(cudaStream_t stream) const override {
-    ops::launch_head_copy(stream, table_, nullptr, nullptr, 0, rows_);
-  }
+  void run(cudaStream_t stream) const override { ops::launch_head_copy(stream, table_, nullptr, nullptr, 0, rows_); }
 
  private:
   Memory memory_;

@@ -1,10 +1,11 @@
-/// Times the pull kernels beside cuBLASLt, on one device with all peers' heads on it (emulated), rank 0 of P.
+/// Times the pull kernels beside cuBLASLt and the native way, on one device with all peers' heads on it (emulated),
+/// rank 0 of P.
 ///   megaup_cuda_pull_benchmark [all] [tune] [MODEL...] [M...]
-/// all: P = 2, 4, 8 (else 8); tune: every kernel, swizzle and several ways to move; models: all of the table below if
-/// none is named; M: 8192 if none is given. Arms are interleaved in one stream, each between two events, with no host
-/// synchronisation inside a batch. Shares are medians over the rounds of t(cuBLASLt) / t(arm) of the same round. The
-/// peers have always arrived; what rank 0 does itself is inside the time. "paced": all movers together start no more
-/// than 400 GB/s, to stand for a link.
+/// all: P = 2, 4, 8 (else 8); tune: every kernel and swizzle, else those that the planner finds near its choice; models:
+/// all of the table below if none is named; M: 8192 if none is given. Arms are interleaved in one stream, each between
+/// two events, with no host synchronisation inside a batch. Shares are medians over the rounds of t(cuBLASLt) / t(arm)
+/// of the same round. The peers have always arrived; what rank 0 does itself is inside the time. "paced": all movers
+/// together start no more than 400 GB/s, to stand for a link.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -17,12 +18,14 @@
 
 #include <megaup/ops/cublaslt_cuda.cuh>
 #include <pull_case_cuda.cuh>
+#include <pull_native_cuda.cuh>
 
 namespace megaup::pull_tests {
 
 namespace {
 
 constexpr double kLinkBytesPerSecond = 400e9;
+constexpr double kNear = 1.03;  // candidates that the planner predicts at most this much slower are timed too
 
 struct Arm {
   std::string name;
@@ -105,29 +108,10 @@ std::string pull_name(const ops::PullCandidate& candidate) {
   return std::string(candidate.kernel->name) + "/N" + std::to_string(candidate.swizzle);
 }
 
-void add_tuned(const PullCase& c, const ops::PullCandidate& candidate, std::vector<Arm>& arms) {
-  const auto add = [&](const std::string& what, const ops::PullMoves& moves) {
-    arms.push_back({"paced " + pull_name(candidate) + what, pull(c, candidate, moves, kLinkBytesPerSecond)});
-  };
-  ops::PullMoves moves = candidate.moves;
-  add(" " + std::to_string(moves.first_unit) + "," + std::to_string(moves.unit), moves);
-  if (candidate.swizzle != 2) return;
-  moves.first_unit = moves.unit = 16384;
-  add(" 16384,16384", moves);
-  moves.first_unit = moves.unit = 32768;
-  add(" 32768,32768", moves);
-  moves = candidate.moves;
-  moves.block_rows = 128;
-  moves.unit = 16384;
-  add(" 8192,16384 flags 128", moves);
-  moves = candidate.moves;
-  moves.group_rows = std::max(moves.block_rows, moves.group_rows / 2 / 256 * 256);
-  add(" half group", moves);
-}
-
-/// The arms of a cell: the reference first, itself again (the noise), and every pull kernel; the planner's choice is
-/// starred, and also runs unpaced and as the plain GEMM of the same kernel.
-std::vector<Arm> make_arms(const PullCase& c, ops::Regime regime, const Memory& plain_c, bool tune) {
+/// The arms of a cell: the reference first, itself again (the noise), the native way, and the pull kernels; the
+/// planner's choice is starred, and also runs unpaced and as the plain GEMM of the same kernel.
+std::vector<Arm> make_arms(const PullCase& c, const PullNative& native, ops::Regime regime, const Memory& plain_c,
+                           bool tune) {
   std::vector<Arm> arms;
   const bool transposed = c.shape.weight_transposed;
   const auto matrix = [](const Memory& memory, std::int64_t rows, std::int64_t columns) {
@@ -137,27 +121,24 @@ std::vector<Arm> make_arms(const PullCase& c, ops::Regime regime, const Memory& 
                        .b = matrix(c.weight, transposed ? c.shape.n : c.shape.k, transposed ? c.shape.k : c.shape.n),
                        .c = matrix(plain_c, c.shape.m, c.shape.n),
                        .weight_transposed = transposed};
-  arms.push_back({"cublasLt", ops::CublasLt().prepare(lt)});
-  arms.push_back({"cublasLt again", ops::CublasLt().prepare(lt)});
+  arms.push_back({"cublasLt", ops::CublasLt().prepare(lt, nullptr)});
+  arms.push_back({"cublasLt again", ops::CublasLt().prepare(lt, nullptr)});
+  if (!tune) {
+    const std::shared_ptr<ops::PreparedKernel> gemm = ops::CublasLt().prepare(lt, nullptr);
+    arms.push_back({"native", native.with(gemm)});
+    if (auto direct = native.without_pack(gemm)) arms.push_back({"native, no pack", std::move(direct)});
+  }
   const ops::PullPlan plan = c.plan(regime);
-  for (const auto& kernel : ops::pull_kernels()) {
-    const ops::PullCandidate* best = nullptr;
-    for (const auto& candidate : plan.candidates) {
-      if (candidate.kernel != &kernel) continue;
-      if (tune) add_tuned(c, candidate, arms);
-      if (best == nullptr || candidate.microseconds < best->microseconds) best = &candidate;
-    }
-    if (best == nullptr) continue;
-    const bool starred = !plan.refused && plan.chosen().kernel == &kernel;
-    if (!tune)
-      arms.push_back({"paced " + pull_name(*best) + (starred ? " *" : ""),
-                      pull(c, *best, best->moves, kLinkBytesPerSecond)});
-    if (!tune && starred) arms.push_back({"unpaced *", pull(c, *best, best->moves, 0)});
-    if (!tune && !starred) continue;
-    ops::PullGemm plain = c.gemm(best->swizzle);
+  for (const auto& candidate : plan.candidates) {
+    const bool chosen = &candidate == &plan.chosen();
+    if (!tune && candidate.microseconds > kNear * plan.chosen().microseconds) continue;
+    arms.push_back({"paced " + pull_name(candidate) + (chosen ? " *" : ""),
+                    pull(c, candidate, candidate.moves, kLinkBytesPerSecond)});
+    if (!chosen) continue;
+    arms.push_back({"unpaced *", pull(c, candidate, candidate.moves, 0)});
+    ops::PullGemm plain = c.gemm(candidate.swizzle);
     plain.c = plain_c.data();
-    arms.push_back({"plain " + pull_name(*best),
-                    compiled(kernel.name, c.shape.weight_transposed)->plain(plain, c.wide.data())});
+    arms.push_back({"plain *", compiled(candidate.kernel->name, transposed)->plain(plain, c.wide.data())});
   }
   return arms;
 }
@@ -184,8 +165,9 @@ void time_cell(Timer& timer, std::string_view model, const ops::Operation& opera
   c.randomise_weight(3);
   c.gather();
   const Memory plain_c(c.c.bytes());
+  const PullNative native(c);
   for (const ops::Regime regime : {ops::Regime::sustained, ops::Regime::spaced}) {
-    auto arms = make_arms(c, regime, plain_c, tune);
+    auto arms = make_arms(c, native, regime, plain_c, tune);
     timer.batch(arms, 3, 0);  // loads every module, and says how long a round takes
     double round_ms = 0;
     for (const Arm& arm : arms) round_ms += quantile(arm.ms, 0.5);

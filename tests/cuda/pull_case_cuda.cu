@@ -145,6 +145,12 @@ Memory::Memory(std::int64_t bytes) : bytes_(bytes) {
 
 void Memory::fill(int byte) const { check(cudaMemset(data_, byte, static_cast<std::size_t>(bytes_)), "memset"); }
 
+void fill_uniform(const Memory& memory, std::uint64_t seed, float scale) {
+  device::fill_random<<<device::kGrid, device::kThreads>>>(bf16(memory), memory.bytes() / 2, device::mixed(seed),
+                                                           scale);
+  check(cudaGetLastError(), "random elements");
+}
+
 void add_differences(const void* x, const void* y, std::int64_t bytes, unsigned long long* count, cudaStream_t stream) {
   device::count_differences<<<device::kGrid, device::kThreads, 0, stream>>>(
       static_cast<const std::uint16_t*>(x), static_cast<const std::uint16_t*>(y), bytes / 2, count);
@@ -170,10 +176,7 @@ PullWorld::PullWorld(const ops::Operation& op, const core::Problem& p)
 }
 
 void PullWorld::randomise(std::uint64_t seed) const {
-  for (const Memory& tensor : tensors)
-    device::fill_random<<<device::kGrid, device::kThreads>>>(bf16(tensor), tensor.bytes() / 2, device::mixed(++seed),
-                                                             1.0f);
-  check(cudaGetLastError(), "random heads");
+  for (const Memory& tensor : tensors) fill_uniform(tensor, ++seed, 1.0f);
 }
 
 void PullWorld::randomise_for(std::int64_t rank, std::uint64_t seed) const {
@@ -221,11 +224,7 @@ PullCase::PullCase(const PullWorld& w, std::int64_t r)
   reset_local();
 }
 
-void PullCase::randomise_weight(std::uint64_t seed) const {
-  device::fill_random<<<device::kGrid, device::kThreads>>>(bf16(weight), shape.n * shape.k, device::mixed(seed),
-                                                           0.125f);
-  check(cudaGetLastError(), "random weight");
-}
+void PullCase::randomise_weight(std::uint64_t seed) const { fill_uniform(weight, seed, 0.125f); }
 
 void PullCase::poison() const {
   c.fill(0xff);

@@ -31,6 +31,9 @@ class Memory {
   std::int64_t bytes_;
 };
 
+/// Uniform BF16 in [-scale, scale).
+void fill_uniform(const Memory& memory, std::uint64_t seed, float scale);
+
 /// Elements that differ in their bits, added to *count on the device.
 void add_differences(const void* x, const void* y, std::int64_t bytes, unsigned long long* count, cudaStream_t stream);
 std::int64_t differences(const void* x, const void* y, std::int64_t bytes);

@@ -35,7 +35,8 @@ std::unique_ptr<ops::PreparedKernel> PushCase::cublaslt() const {
   return ops::CublasLt().prepare({.a = matrix(a, shape.m, shape.k),
                                   .b = matrix(b, transposed ? shape.n : shape.k, transposed ? shape.k : shape.n),
                                   .c = matrix(wide, shape.m, shape.n),
-                                  .weight_transposed = transposed});
+                                  .weight_transposed = transposed},
+                                 nullptr);
 }
 
 ops::EndBarrier PushCase::barrier() const {
@@ -94,7 +95,7 @@ std::vector<ops::HeadPiece> PushCase::unpack_pieces(std::int64_t p, std::int64_t
     const core::HeadId head = heads.slab_at(p, i);
     pieces.push_back({.from = address(slabs, slab * problem.M() * heads.slab_width() + i * problem.D),
                       .to = address(homes[static_cast<std::size_t>(p * ops::kPushKinds + static_cast<int>(head.kind))],
-                               heads.local_head(head) * problem.D),
+                                    heads.local_head(head) * problem.D),
                       .from_ld = static_cast<std::int32_t>(heads.slab_width()),
                       .to_ld = static_cast<std::int32_t>(heads.local_heads(head.kind) * problem.D),
                       .from_rows = nullptr,
@@ -121,8 +122,7 @@ std::unique_ptr<ops::PreparedKernel> PushCase::unpack_at_peers() const {
 }
 
 std::unique_ptr<ops::PreparedKernel> PushCase::native() const {
-  return prepare_sequence(
-      {cublaslt(), pack(), exchange(), unpack()});
+  return prepare_sequence({cublaslt(), pack(), exchange(), unpack()});
 }
 
 std::unique_ptr<ops::PreparedKernel> PushCase::native_without_unpack() const {
@@ -134,8 +134,7 @@ std::unique_ptr<ops::PreparedKernel> PushCase::native_without_unpack() const {
     copies.push_back(
         {at(homes[static_cast<std::size_t>(p * ops::kPushKinds)], tokens.destination_row(rank, 0) * heads.slab_width()),
          at(send, p * slab), slab * 2});
-  return prepare_sequence(
-      {cublaslt(), pack(), prepare_slab_copies(copies)});
+  return prepare_sequence({cublaslt(), pack(), prepare_slab_copies(copies)});
 }
 
 }  // namespace megaup::cuda_tests

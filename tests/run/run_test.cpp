@@ -156,13 +156,13 @@ TEST_CASE("counts come from the spec on every rank, however slow one is", "[run]
 
 TEST_CASE("a slow first call is a warm-up, not an observation", "[run]") {
   Fault first{[](int, std::int64_t launch, ops::Operands&, const ops::PreparedOperation&) {
-    if (launch == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (launch == 0) std::this_thread::sleep_for(std::chrono::seconds(2));
   }};
   const auto outcome = run({.operations = "[out_dgrad]", .tokens = "8", .measure = "warmup: 10, observations: 40, cell_timeout: 20 s"}, first);
   REQUIRE(outcome.measured == 1);
   const auto& cell = outcome.record.cells[0];
   CHECK(cell.latency.size() == 1u * 2 * 2 * 40 * 2);
-  CHECK(*std::max_element(cell.latency.begin(), cell.latency.end()) < 0.150);  // a bound of the fault, not of the machine
+  CHECK(*std::max_element(cell.latency.begin(), cell.latency.end()) < 1.9);  // a bound of the fault, not of the machine
 }
 
 TEST_CASE("a cell that lasts too long fails and names the limit", "[run]") {

@@ -1,0 +1,9 @@
+#include <megaup/ops/a2a_gemm/pull_kernel_cuda.cuh>
+
+namespace megaup::ops {
+
+extern const CompiledPull pull_c256x192_nn;
+const CompiledPull pull_c256x192_nn =
+    device::compiled_pull<device::PullConfig<Schedule::cooperative, 256, 192, 1, 2, false>>("c256x192");
+
+}  // namespace megaup::ops

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""The program under Slurm: the same file, nodes that share no memory, a launcher that did not connect the ranks, and a cancelled job."""
+import subprocess
+import tempfile
+import time
+import unittest
+
+import h5py
+
+import slurm
+from program import MEGAUP, ProgramTest, cells, small_spec, text
+
+reason = slurm.reason_for_none()
+if not reason and "mpi: not in this build" in subprocess.run([MEGAUP, "doctor"], capture_output=True, text=True, timeout=60).stdout:
+    reason = "built without MPI"
+if reason:
+    print("skipped: " + reason)
+    raise SystemExit(77)
+
+# On two nodes that are one machine MPI must not take the ranks for neighbours.
+TWO_NODES = {"OMPI_MCA_btl": "self,tcp"}
+NATIVE = "arms: {baseline: [native_packed], candidate: native_chunked, bounds: true}\n"
+
+
+class Slurm(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        cls.addClassCleanup(holder.cleanup)
+        cls.cluster = slurm.Cluster(holder.name)
+        cls.addClassCleanup(cls.cluster.stop)
+        cls.cluster.start()
+
+    def setUp(self):
+        super().setUp()
+        # More ranks than cores: threads of OpenMP that wait must not keep a core.
+        self.environment |= self.cluster.environment | {"OMP_WAIT_POLICY": "passive"}
+
+    def under(self, *launcher, arguments, **environment):
+        return subprocess.run([*launcher, MEGAUP, *arguments], cwd=self.folder, env=self.environment | environment, capture_output=True, text=True,
+                              timeout=120)
+
+    def test_srun_writes_the_same_kind_of_file(self):
+        spec = self.spec(small_spec(cp="2", tokens="8, 24"))
+        self.check(self.under("srun", "-N", "1", "-n", "2", "--mpi=pmix", arguments=["run", spec, "-o", "srun.h5"]), 0, "Delta")
+        self.check(self.call("run", spec, "-o", "threads.h5"), 0)
+        srun, threads = cells(self.folder / "srun.h5"), cells(self.folder / "threads.h5")
+        self.assertEqual(srun.keys(), threads.keys())
+        for cell in srun:
+            self.assertEqual(srun[cell][1].shape, threads[cell][1].shape)
+            self.assertEqual(set(srun[cell][0]), set(threads[cell][0]))
+        with h5py.File(self.folder / "srun.h5") as file:
+            self.assertEqual(text(file["environment"].attrs["communicator"]), "mpi")
+            self.assertIn("variable_SLURM_JOB_ID", file["environment"].attrs)
+
+    def test_ranks_on_two_nodes_have_no_peer_memory(self):
+        result = self.under("srun", "-N", "2", "-n", "2", "--mpi=pmix", arguments=["run", self.spec(small_spec(cp="2", tokens="8")), "-o", "out.h5"], **TWO_NODES)
+        self.check(result, 3, "fused cannot do qkv_fwd", "ranks are on 2 nodes", "put all ranks of a group on one node")
+        ((attributes, _, _),) = cells(self.folder / "out.h5").values()
+        self.assertEqual(text(attributes["status"]), "failed")
+
+    def test_native_arms_run_across_nodes(self):
+        spec = self.spec(small_spec(cp="2", tokens="8", observations=2) + NATIVE)
+        self.check(self.under("srun", "-N", "2", "-n", "2", "--mpi=pmix", arguments=["run", spec, "-o", "out.h5"], **TWO_NODES), 0, "network")
+        ((attributes, latency, _),) = cells(self.folder / "out.h5").values()
+        self.assertEqual(text(attributes["status"]), "measured")
+        self.assertTrue((latency > 0).all())
+
+    def test_tasks_that_do_not_see_each_other_stop_with_the_hint(self):
+        spec = self.spec(small_spec(cp="2", tokens="8"))
+        for launcher in (["srun", "-N", "1", "-n", "4", "--mpi=none"], ["salloc", "-N", "1", "-n", "4"]):
+            result = self.under(*launcher, arguments=["run", spec, "-o", "out.h5"])
+            self.check(result, 4, "SLURM_NTASKS=4 with an MPI world of 1", "srun --mpi=pmix")
+            self.assertFalse((self.folder / "out.h5").exists())
+
+    def test_a_cancelled_job_can_be_resumed(self):
+        self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48", observations=300))
+        # The shell outlives the signal, so that it can tell the exit status of its rank.
+        (self.folder / "job.sh").write_text(
+            f"#!/bin/bash\nsrun -n 2 --mpi=pmix bash -c 'trap : TERM; {MEGAUP} run spec.yaml -o out.h5; echo $? > status.$SLURM_PROCID'\n")
+        job = subprocess.run(["sbatch", "--parsable", "-N", "1", "-n", "2", "-o", "job.out", "job.sh"], cwd=self.folder,
+                             env=self.environment, capture_output=True, text=True, timeout=60).stdout.strip()
+        self.wait_until(lambda: any((self.folder / "out.h5.cells").glob("*.h5")), "a first cell")
+        begin = time.monotonic()
+        self.assertEqual(self.cluster.call("scancel", job).returncode, 0)
+        self.wait_until(lambda: not self.cluster.call("squeue", "-h", "-j", job).stdout.strip(), "the end of the job")
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertEqual((self.folder / "status.0").read_text(), "5\n")
+        statuses = [text(a["status"]) for a, _, _ in cells(self.folder / "out.h5").values()]
+        self.assertGreaterEqual(statuses.count("measured"), 1)
+        self.assertGreaterEqual(statuses.count("incomplete"), 1)
+        self.check(self.under("srun", "-N", "1", "-n", "2", "--mpi=pmix", arguments=["resume", "out.h5"]), 0)
+        self.assertEqual({text(a["status"]) for a, _, _ in cells(self.folder / "out.h5").values()}, {"measured"})
+
+    def wait_until(self, holds, what):
+        for _ in range(900):
+            if holds():
+                return
+            time.sleep(0.1)
+        self.fail(f"waited 90 s for {what}:\n" + ((self.folder / "job.out").read_text() if (self.folder / "job.out").exists() else ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
