@@ -1,5 +1,7 @@
 #include <megaup/core/buffer.hpp>
 
+#include <malloc.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +29,8 @@ Buffer::Buffer(std::size_t bytes) : size_(bytes) {
   if (!data_) refuse(bytes);
   std::memset(data_.get(), 0, whole_pages);
 }
+
+void give_back_freed_memory() { malloc_trim(0); }
 
 void Buffer::Free::operator()(std::byte* p) const noexcept { std::free(p); }
 

@@ -25,4 +25,8 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
+/// Hands what the allocator keeps of freed memory back to the system. Without it the peak of a process depends on what it
+/// freed before.
+void give_back_freed_memory();
+
 }  // namespace megaup::core

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <megaup/core/buffer.hpp>
 #include <megaup/experiments/agreement.hpp>
 #include <megaup/experiments/device_timing.hpp>
 #include <megaup/experiments/devices.hpp>
@@ -86,7 +87,7 @@ class CellRun {
     record_.extra["fabric"] = std::string(group_->fabric());
     if (const auto* device = world_.device())
       record_.extra["devices"] = fmt::format("{}", fmt::join(world_.all_gather(std::string_view(device->describe())), "; "));
-    give_back_freed_memory();
+    core::give_back_freed_memory();
     if (!on_device_ && (world_.backend() != "threads" || world_.rank() == 0)) memory_.emplace();  // one watch a process
     world_.barrier();  // ranks of one process allocate only after all have looked
     // Before the operands: the candidates of the choice are as large as the operands of an operation.
@@ -129,7 +130,7 @@ class CellRun {
   const ops::Arm& row(const std::string& arm, const Task& task) const { return *find_arm_(plan_.spec.arms.row(arm), task.operation->kind); }
 
   std::unique_ptr<ops::PreparedOperation> prepare_arm(const std::string& arm, Task& task) const {
-    give_back_freed_memory();
+    core::give_back_freed_memory();
     return row(arm, task).prepare(*task.operands, context(task));
   }
 

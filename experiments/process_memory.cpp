@@ -1,12 +1,12 @@
 #include <megaup/experiments/process_memory.hpp>
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <string>
 #include <string_view>
+
+#include <megaup/core/buffer.hpp>
 
 namespace megaup::experiments {
 namespace {
@@ -55,12 +55,10 @@ PeakMemory::PeakMemory() {
 void PeakMemory::look() {
   if (!before_) return;
   const auto mark = status_bytes("VmHWM:");
-  give_back_freed_memory();  // or it would count in the next phase
+  core::give_back_freed_memory();  // or it would count in the next phase
   const auto foreign = foreign_bytes();
   if (!mark || !foreign || !reset_mark()) return;
   peak_ = std::max(peak_.value_or(0), *mark - *foreign - *before_);
 }
-
-void give_back_freed_memory() { malloc_trim(0); }
 
 }  // namespace megaup::experiments

@@ -23,8 +23,4 @@ class PeakMemory {
   std::optional<std::int64_t> before_, peak_;
 };
 
-/// Hands what the allocator keeps for later back to the system. Without it the peak of a phase would depend on what was
-/// freed before it.
-void give_back_freed_memory();
-
 }  // namespace megaup::experiments

@@ -72,6 +72,7 @@ std::string fastest_gemm_provider(const GemmShape& shape, int threads) {
     double best = std::numeric_limits<double>::max();
     for (Candidate& candidate : candidates) {
       // Anew for each run: one that widens the weight holds more than the operation itself, and all would stand together.
+      core::give_back_freed_memory();
       const auto gemm = prepare_host_gemm(candidate.provider->name, g, {}, threads);
       seconds_of(*gemm);  // warms up
       candidate.seconds.push_back(seconds_of(*gemm));

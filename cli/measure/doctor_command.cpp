@@ -131,7 +131,7 @@ void arms(Findings& findings) {
 void output(Findings& findings, const std::filesystem::path& folder) {
   try {
     core::probe_output(folder / "megaup-doctor-probe.h5", false, 1 << 20);
-    findings.add(Health::ok, fmt::format("{}: results can be written here", std::filesystem::absolute(folder).string()));
+    findings.add(Health::ok, fmt::format("{}: results can be written here", std::filesystem::weakly_canonical(folder).string()));
   } catch (const core::Error& error) {
     findings.add(Health::fail, error.what());
   }
