@@ -1,5 +1,4 @@
 #include <megaup/ops/device_native_cuda.cuh>
-#include <megaup/ops/random_input.hpp>
 
 namespace megaup::ops {
 namespace {
@@ -17,11 +16,11 @@ class GemmOnly final : public Alone {
         wide_(device_, operands, operands.problem().M()),
         gemm_(CublasLt().prepare(device_gemm(operands, wide_.matrix()), stream_of(device_))) {
     if (operands.operation().kind == Kind::gemm_to_a2a) return;
-    // A is random like the heads that it stands for: products with zeros are faster.
-    const RandomInput random({.seed = 1}, InputTensor::query, operands.rank());
-    std::vector<core::Bf16> a(static_cast<std::size_t>(wide_.matrix().rows * wide_.matrix().columns));
-    for (std::size_t i = 0; i < a.size(); ++i) a[i] = random(static_cast<std::int64_t>(i));
-    device_.copy_in(reinterpret_cast<std::byte*>(wide_.matrix().data), std::as_bytes(std::span(a)));
+    // A stands for heads of a launch.
+    fill_random(
+        device_, reinterpret_cast<std::byte*>(wide_.matrix().data),
+        static_cast<std::size_t>(DeviceWide::bytes(operands.operation(), operands.problem(), wide_.matrix().rows)),
+        operands.rank());
   }
 
   void run() override { gemm_->run(stream_of(device_)); }
@@ -40,12 +39,9 @@ class ExchangeOnly final : public PreparedOperation {
       : device_(*context.communicator.device()),
         exchange_(context.communicator.exchange({static_cast<std::size_t>(
             ops::exchange_bytes(operands.operation(), operands.problem()) / operands.problem().P)})) {
-    // What is sent should look like data: links and memory draw less power on zeros.
-    const RandomInput random({.seed = 2}, InputTensor::query, operands.rank());
-    std::vector<core::Bf16> slabs(exchange_->shape().bytes_per_peer / sizeof(core::Bf16) *
-                                  static_cast<std::size_t>(context.communicator.size()));
-    for (std::size_t i = 0; i < slabs.size(); ++i) slabs[i] = random(static_cast<std::int64_t>(i));
-    device_.copy_in(exchange_->send(0), std::as_bytes(std::span(slabs)));
+    fill_random(device_, exchange_->send(0),
+                exchange_->shape().bytes_per_peer * static_cast<std::size_t>(context.communicator.size()),
+                operands.rank());
   }
 
   void run() override {
@@ -71,7 +67,14 @@ class ReorderOnly final : public Alone {
         wide_(device_, operands, rows_.count),
         reorder_(device_, operands, wide_.matrix(), rows_.count),
         send_(device_, static_cast<std::size_t>(operands.problem().P * reorder_.slab_bytes())),
-        recv_(device_, send_.size()) {}
+        recv_(device_, send_.size()) {
+    for (const core::DeviceBuffer* slabs : {&send_, &recv_})
+      fill_random(device_, slabs->data(), slabs->size(), operands.rank());
+    if (gemm_first_)
+      fill_random(device_, reinterpret_cast<std::byte*>(wide_.matrix().data),
+                  static_cast<std::size_t>(DeviceWide::bytes(operands.operation(), operands.problem(), rows_.count)),
+                  operands.rank());
+  }
 
   void run() override {
     if (gemm_first_) {

@@ -16,6 +16,7 @@ class DeviceChunked final : public PreparedOperation {
   DeviceChunked(Operands& operands, const Context& context, comm::Transport transport)
       : device_(*context.communicator.device()),
         ranks_(context.communicator.size()),
+        rank_(operands.rank()),
         gemm_first_(operands.operation().kind == Kind::gemm_to_a2a),
         chunks_(operands.problem().M(), kRowStep),
         wide_(device_, operands, chunks_.rows()),
@@ -42,7 +43,7 @@ class DeviceChunked final : public PreparedOperation {
     poison_on_device(*exchange_, device_, ranks_);
   }
 
-  void assume_peers_arrived() override { exchange_->assume_peers_arrived(); }
+  void assume_peers_arrived() override { assume_peers_sent(*exchange_, device_, ranks_, rank_); }
   core::Reason fault() override { return exchange_->fault(); }
 
   core::Attributes choices() const override {
@@ -85,7 +86,7 @@ class DeviceChunked final : public PreparedOperation {
   }
 
   core::Device& device_;
-  int ranks_;
+  int ranks_, rank_;
   bool gemm_first_;
   RowChunks chunks_;
   DeviceWide wide_;

@@ -18,6 +18,7 @@ class DeviceNative final : public PreparedOperation {
                comm::Transport transport)
       : device_(*context.communicator.device()),
         ranks_(context.communicator.size()),
+        rank_(operands.rank()),
         gemm_first_(operands.operation().kind == Kind::gemm_to_a2a),
         rows_{0, operands.problem().M(), operands.problem().M()},
         wide_(device_, operands, rows_.count),
@@ -44,7 +45,7 @@ class DeviceNative final : public PreparedOperation {
   }
 
   void assume_peers_arrived() override {
-    for (Part& part : parts_) part.exchange->assume_peers_arrived();
+    for (Part& part : parts_) assume_peers_sent(*part.exchange, device_, ranks_, rank_);
   }
 
   core::Reason fault() override {
@@ -76,7 +77,7 @@ class DeviceNative final : public PreparedOperation {
   }
 
   core::Device& device_;
-  int ranks_;
+  int ranks_, rank_;
   bool gemm_first_;
   RowRange rows_;
   DeviceWide wide_;

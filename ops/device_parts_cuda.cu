@@ -1,9 +1,11 @@
 #include <megaup/ops/device_parts_cuda.cuh>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
 #include <megaup/ops/prepared_kernel_cuda.cuh>
+#include <megaup/ops/random_input.hpp>
 
 namespace megaup::ops {
 namespace {
@@ -89,6 +91,28 @@ void poison_on_device(comm::Exchange& exchange, core::Device& device, int ranks)
     }
   }
   device.synchronize();
+}
+
+void fill_random(core::Device& device, std::byte* to, std::size_t bytes, int rank) {
+  constexpr std::size_t kBlock = (std::size_t{1} << 22) + 9901;  // no multiple of a row: rows differ
+  const RandomInput random({.seed = 1}, InputTensor::query, rank);
+  std::vector<core::Bf16> block(std::min(kBlock, bytes / sizeof(core::Bf16)));
+  for (std::size_t i = 0; i < block.size(); ++i) block[i] = random(static_cast<std::int64_t>(i));
+  const auto source = std::as_bytes(std::span(block));
+  for (std::size_t done = 0; done < bytes; done += source.size())
+    device.copy_in(to + done, source.first(std::min(source.size(), bytes - done)));
+}
+
+void assume_peers_sent(comm::Exchange& exchange, core::Device& device, int ranks, int rank) {
+  exchange.assume_peers_arrived();
+  const std::size_t bytes = exchange.shape().bytes_per_peer * static_cast<std::size_t>(ranks);
+  for (int slot = 0; slot < exchange.shape().slots; ++slot)
+    for (int set = 0; set < 2; ++set) {
+      exchange.start(slot);
+      exchange.finish(slot);
+      // The exchange's to write; in the peers' stead, who will not.
+      fill_random(device, const_cast<std::byte*>(exchange.recv(slot)), bytes, rank);
+    }
 }
 
 DeviceFlags::DeviceFlags(const Context& context, std::int64_t peer_words, std::int64_t local_words)

@@ -48,6 +48,12 @@ std::int64_t device_exchange_bytes(const core::Problem& problem, std::int64_t sl
 /// Fills the send buffers, and through exchanges both sets of receive buffers, with 0xFF. Ranks: collective.
 void poison_on_device(comm::Exchange& exchange, core::Device& device, int ranks);
 
+/// Fills device memory with numbers like those of activations, a block of them again and again: what is timed must not be
+/// zeros, on which a GPU draws less power and runs faster.
+void fill_random(core::Device& device, std::byte* to, std::size_t bytes, int rank);
+/// Exchange::assume_peers_arrived(), with both sets of receive buffers filled with such numbers, as if peers had sent them.
+void assume_peers_sent(comm::Exchange& exchange, core::Device& device, int ranks, int rank);
+
 /// 32-bit words that ranks write on each other's devices to say how far they are, and words of this rank alone; all zero
 /// at first. Words of peers are launch numbers, compared by their signed difference, and come in groups of P: word i of
 /// a group is written by rank i.
