@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include <megaup/ops/fused_kernels.hpp>
 #include <megaup/ops/prepared_kernel_cuda.cuh>
 #include <megaup/ops/random_input.hpp>
 
@@ -54,10 +55,9 @@ core::Reason unsound_on_device(const core::Problem& problem, const Context& cont
   return context.communicator.no_transport(transport);
 }
 
-core::Reason no_hopper_kernels(const core::Device& device) {
+core::Reason no_fused_kernels(const core::Device& device) {
   const Capability has = capability(device);
-  if (has.major == 9 && has.minor == 0) return {};
-  return "no kernel for compute capability " + has.words() + " yet: the fused kernels are for the tensor cores of 9.0";
+  return no_fused_kernels(has.major, has.minor);
 }
 
 void require_aligned_rows(const Operands& operands) {

@@ -21,8 +21,8 @@ inline std::uint64_t patience_ns(const Context& context) {
 core::Reason unsound_on_device(const core::Problem& problem, const Context& context);
 /// The same, and why the exchange cannot be done by this transport.
 core::Reason unsound_on_device(const core::Problem& problem, const Context& context, comm::Transport transport);
-/// Why the kernels for the tensor cores of Hopper GPUs cannot run on this device, naming its architecture.
-core::Reason no_hopper_kernels(const core::Device& device);
+/// ops/fused_kernels.hpp, asked of a device.
+core::Reason no_fused_kernels(const core::Device& device);
 /// Throws Error{cell} naming the tensor unless its rows start at multiples of 16 bytes, as bulk tensor copies need.
 void require_aligned_rows(const Operands& operands);
 

@@ -126,7 +126,7 @@ class Fused final : public PreparedOperation {
 core::Reason infeasible(const Operation& op, const core::Problem& problem, const Context& context) {
   if (auto why = unsound_on_device(problem, context)) return why;
   if (auto why = context.communicator.no_peer_memory()) return why;
-  if (auto why = no_hopper_kernels(*context.communicator.device())) return why;
+  if (auto why = no_fused_kernels(*context.communicator.device())) return why;
   if (auto why = push_refusal(problem, op.columns)) return why;
   return choose(op, problem, context).why;
 }
