@@ -41,11 +41,11 @@ struct PullMap {
   };
 
   std::int32_t ranks = 1, rank = 0;
-  std::int32_t rows = 0;            ///< M
-  std::int32_t run_tiles = 1;       ///< tiles of 128 rows in a run of neighbouring rows of the heads
-  std::int32_t head_tiles = 1;      ///< D / 64
-  std::int32_t sums = 0;            ///< replicated heads that are added: 2*Hk, K and V alternating; else 0
-  std::int32_t copies = 1;          ///< ranks that contribute to each sum: sum i has those from i/2*copies on
+  std::int32_t rows = 0;           ///< M
+  std::int32_t run_tiles = 1;      ///< tiles of 128 rows in a run of neighbouring rows of the heads
+  std::int32_t head_tiles = 1;     ///< D / 64
+  std::int32_t sums = 0;           ///< replicated heads that are added: 2*Hk, K and V alternating; else 0
+  std::int32_t copies = 1;         ///< ranks that contribute to each sum: sum i has those from i/2*copies on
   std::int32_t shard_segments = 0;  ///< segments of one rank's shard; those of the sums follow
   std::int32_t sum_segments = 0;
   std::array<std::uint16_t, kPullKinds> tiles{};  ///< K tiles of each tensor that are staged: width / 64

@@ -29,8 +29,8 @@ std::span<const PullKernel> pull_kernels();
 /// How the peers' heads travel to the staging buffer: in order of groups of rows, then peers, then blocks of rows, in
 /// units that are dealt round robin to the movers, one warp in every block of threads.
 struct PullMoves {
-  std::int64_t block_rows;        ///< rows that have one flag for each peer: 128 or 256
-  std::int64_t group_rows;        ///< rows that one wave of tiles touches; a multiple of block_rows
+  std::int64_t block_rows;  ///< rows that have one flag for each peer: 128 or 256
+  std::int64_t group_rows;  ///< rows that one wave of tiles touches; a multiple of block_rows
   std::int64_t first_unit, unit;  ///< bytes of a unit in the first group, for which tiles wait, and after it
 };
 
