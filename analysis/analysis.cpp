@@ -1,6 +1,7 @@
 #include <megaup/analysis/analysis.hpp>
 
 #include <algorithm>
+#include <future>
 #include <iterator>
 #include <set>
 #include <tuple>
@@ -48,29 +49,85 @@ struct FileRows {
   std::unordered_map<std::string, std::string> cells;  ///< identity -> cell
 };
 
+/// Turns the cells of a file into rows, one after another.
+class RowMaker {
+ public:
+  RowMaker(const Filter& filter, Depth depth, FileRows& result) : filter_(filter), depth_(depth), result_(result) {}
+
+  void add(const core::Record& head, const core::CellRecord& cell) {
+    for (Row& row : cell_rows(head, cell, depth_)) {
+      coarsest_ = coarser(coarsest_, row);
+      // A cell whose attributes could not be read has no configuration to compare.
+      if (cell.fault.empty()) refuse_twin(identity(head, cell, row), cell, row);
+      if (filter_.accepts(row)) result_.rows.push_back(std::move(row));
+    }
+  }
+  void conclude_all() {
+    for (Row& row : result_.rows) conclude(row, coarsest_);
+  }
+
+ private:
+  void refuse_twin(std::string&& configuration, const core::CellRecord& cell, const Row& row) {
+    const auto [first, added] = result_.cells.emplace(std::move(configuration), cell.id);
+    if (added) return;
+    throw core::Error(core::ErrorKind::usage,
+                      fmt::format("{}: the same configuration twice: cells/{} and cells/{} ({}, CP {}, M {}, {} "
+                                  "against {}). Neither is used; remove one, or give them different settings",
+                                  row.file, first->second, cell.id, row.model, row.cp, row.tokens_per_rank,
+                                  row.baseline, row.candidate));
+  }
+
+  const Filter& filter_;
+  Depth depth_;
+  FileRows& result_;
+  /// Of all cells, also those that the filter leaves out: they were measured by the same run.
+  std::optional<double> coarsest_;
+};
+
+/// Hands cells to a RowMaker in batches, on a thread beside the one that reads the file: either takes about half of the
+/// time.
+class Batches {
+ public:
+  explicit Batches(RowMaker& maker) : maker_(maker) {}
+
+  void add(const core::Record& head, core::CellRecord&& cell) {
+    if (!head_) head_ = head;
+    filling_.push_back(std::move(cell));
+    if (filling_.size() == kCells) hand_over();
+  }
+  /// Returns when all rows are made. Throws what making one threw.
+  void finish() {
+    if (!filling_.empty()) hand_over();
+    if (made_.valid()) made_.get();
+  }
+
+ private:
+  static constexpr std::size_t kCells = 128;  // some MB
+
+  void hand_over() {
+    if (made_.valid()) made_.get();
+    working_.swap(filling_);
+    filling_.clear();
+    made_ = std::async(std::launch::async, [this] {
+      for (const core::CellRecord& cell : working_) maker_.add(*head_, cell);
+    });
+  }
+
+  RowMaker& maker_;
+  std::optional<core::Record> head_;  // a copy: the reader's own goes when the reading ends or fails
+  std::vector<core::CellRecord> filling_, working_;
+  std::future<void> made_;  // last: its destructor waits for the thread that uses the others
+};
+
 FileRows read_rows(const std::filesystem::path& path, const Filter& filter, Depth depth) {
   FileRows result;
-  std::optional<double>
-      coarsest;  // of all cells, also those that the filter leaves out: they were measured by the same run
+  RowMaker maker(filter, depth, result);
+  Batches batches(maker);
   const core::Record header = core::for_each_cell(
-      path, {.started = true, .errors = false}, [&](const core::Record& head, core::CellRecord& cell) {
-        for (Row& row : cell_rows(head, cell, depth)) {
-          coarsest = coarser(coarsest, row);
-          // A cell whose attributes could not be read has no configuration to compare.
-          if (cell.fault.empty()) {
-            const auto [first, added] = result.cells.emplace(identity(head, cell, row), cell.id);
-            if (!added)
-              throw core::Error(core::ErrorKind::usage,
-                                fmt::format("{}: the same configuration twice: cells/{} and cells/{} ({}, CP {}, M {}, "
-                                            "{} against {}). Neither is "
-                                            "used; remove one, or give them different settings",
-                                            row.file, first->second, cell.id, row.model, row.cp, row.tokens_per_rank,
-                                            row.baseline, row.candidate));
-          }
-          if (filter.accepts(row)) result.rows.push_back(std::move(row));
-        }
-      });
-  for (Row& row : result.rows) conclude(row, coarsest);
+      path, {.started = true, .errors = false},
+      [&](const core::Record& head, core::CellRecord& cell) { batches.add(head, std::move(cell)); });
+  batches.finish();
+  maker.conclude_all();
   result.input = input_of(header);
   return result;
 }

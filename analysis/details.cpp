@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <span>
 
 #include <megaup/analysis/block_series.hpp>
@@ -64,9 +62,6 @@ void add_blocks(const CellRecord& cell, std::size_t op, std::size_t arm, std::si
     const Outliers found = outliers(maxima);
     details.outliers[side].mild += found.mild;
     details.outliers[side].severe += found.severe;
-    details.medians_ms.push_back(median(maxima));
-    const std::size_t at = (op * cell.arms.size() + arm) * cell.order.size() + block;
-    details.started.push_back(at < cell.started.size() ? cell.started[at] : std::numeric_limits<double>::quiet_NaN());
   }
 }
 
@@ -81,8 +76,6 @@ Details details_of(const CellRecord& cell, std::string_view baseline, std::strin
     for (std::size_t side = 0; side < arms.size(); ++side)
       add_blocks(cell, *position(cell.operations, kOperations[op]), *position(cell.arms, arms[side]), side, depth,
                  details);
-  if (!std::all_of(details.started.begin(), details.started.end(), [](double start) { return std::isfinite(start); }))
-    details.started.clear();
   for (std::size_t side = 0; side < arms.size(); ++side) {
     details.stragglers[side] = stragglers(cell, arms[side], kOperations);
     details.additivity[side] = additivity(cell, arms[side]);

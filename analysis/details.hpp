@@ -32,8 +32,6 @@ struct Details {
   std::optional<Additivity> additivity[2];
 
   std::vector<std::uint8_t> order;  ///< [block]
-  std::vector<double> started;  ///< [operation, arm, block], seconds since the epoch; empty = not known for every block
-  std::vector<double> medians_ms;  ///< [operation, arm, block]
   std::int64_t observations = 0;
   std::vector<float>
       maxima_ms;  ///< slowest rank, [operation, arm, block, observation]; empty below Depth::observations

@@ -122,8 +122,9 @@ class CellReader {
     for (const auto& field : texts) attempt([&] { text(field.first, field.second); });
     for (const auto& field : integers) attempt([&] { integer(field.first, field.second); });
     if (attributes().contains("reason")) attempt([&] { text("reason", cell_.reason); });
-    for (const auto& [name, value] : attributes())
-      if (auto extra = scalar(value)) cell_.extra.emplace(as_utf8(name), std::move(*extra));
+    for (auto& [name, value] : group_.attributes)
+      if (auto extra = scalar(std::move(value)))
+        cell_.extra.emplace_hint(cell_.extra.end(), as_utf8(name), std::move(*extra));
   }
 
   std::optional<Node> member(std::string_view name) const {
@@ -248,6 +249,11 @@ class CellReader {
 };
 
 }  // namespace
+
+std::optional<Attribute> scalar(Value&& value) {
+  if (value.texts.size() == 1 && is_utf8(value.texts[0])) return std::move(value.texts[0]);
+  return scalar(std::as_const(value));
+}
 
 std::optional<Attribute> scalar(const Value& value) {
   if (value.texts.size() == 1) return as_utf8(value.texts[0]);

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include <megaup/experiments/device_timing.hpp>
 #include <megaup/experiments/measure.hpp>
 
 namespace megaup::experiments {
@@ -19,6 +20,8 @@ core::CellRecord blank_cell(const Plan& plan, const Cell& cell, int ranks) {
   record.extra["cache"] = std::string(name(plan.spec.measure.cache));
   record.extra["duty"] = std::string(name(plan.spec.measure.duty));
   record.extra["device"] = std::string(name(plan.spec.backend.device));
+  if (plan.spec.backend.device == DeviceKind::cuda && plan.spec.measure.duty == ops::Regime::sustained)
+    record.extra["heat_s"] = DeviceTiming::kHeatSeconds;
   record.extra["solo"] = std::int64_t{plan.spec.backend.solo};
   record.extra["validate"] = std::string(name(plan.spec.validate.mode));
   record.extra["warmup"] = plan.spec.measure.warmup;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <limits>
 #include <thread>
 
@@ -19,10 +18,12 @@ constexpr double kRest = 4;  // a fifth of the time at work: on an H200 the cloc
 class Series {
  public:
   Series(const Observing& how, core::Device& device, comm::StreamBarrier* barrier,
-         std::span<const std::function<void()>> launches)
+         std::span<const std::function<void()>> launches, const DeviceWatch* watch, bool alone)
       : how_(how),
         device_(device),
         barrier_(barrier),
+        watch_(watch),
+        alone_(alone),
         launches_(launches),
         n_(static_cast<std::int64_t>(launches.size())),
         times_(launches.size()),
@@ -30,32 +31,46 @@ class Series {
         ahead_(one_by_one_ ? 1 : kAhead) {}
 
   std::vector<BlockTimes> run() {
-    const std::int64_t total = (how_.measure.warmup + how_.measure.observations) * n_;
-    const std::int64_t middle = (how_.measure.warmup + how_.measure.observations / 2) * n_;
-    std::future<core::DeviceState> state;
-    for (std::int64_t number = 0; number < total; ++number) {
-      if (number >= ahead_) take(number - ahead_);
-      observe(number);
-      // On another thread: the question takes milliseconds, in which the device must not run dry.
-      if (number == middle) state = std::async(std::launch::async, [this] { return device_.state(); });
-    }
-    for (std::int64_t number = std::max<std::int64_t>(0, total - ahead_); number < total; ++number) take(number);
-    device_.synchronize();
-    for (const core::DeviceState found = state.get(); auto& each : times_) each.state = found;
+    if (!one_by_one_) heat();
+    const auto begin = std::chrono::steady_clock::now();
+    launch((how_.measure.warmup + how_.measure.observations) * n_, true);
+    if (watch_ == nullptr) return std::move(times_);
+    const auto state = watch_->during(begin, std::chrono::steady_clock::now());
+    for (auto& each : times_) each.state = state;
     return std::move(times_);
   }
 
  private:
+  /// As many rounds as take kHeatSeconds, by the slowest rank: all ranks launch the same number.
+  void heat() {
+    constexpr std::int64_t kProbes = 4, kMostRounds = 4000;
+    constexpr double kShortest = 1e-6;
+    busy_s_ = 0;
+    launch(kProbes * n_, false);
+    double seconds = std::max(busy_s_ / kProbes, kShortest);
+    if (!alone_) seconds = std::ranges::max(how_.world.all_gather(seconds));
+    launch(n_ * std::min(kMostRounds, static_cast<std::int64_t>(DeviceTiming::kHeatSeconds / seconds)), false);
+  }
+
+  void launch(std::int64_t total, bool timed) {
+    for (std::int64_t number = 0; number < total; ++number) {
+      if (number >= ahead_) take(number - ahead_, timed);
+      observe(number, timed);
+    }
+    for (std::int64_t number = std::max<std::int64_t>(0, total - ahead_); number < total; ++number) take(number, timed);
+    device_.synchronize();
+  }
+
   std::int64_t observation(std::int64_t number) const { return number / n_ - how_.measure.warmup; }
   std::size_t turn(std::int64_t number) const { return static_cast<std::size_t>(number % n_); }
   int stamp(std::int64_t number) const { return static_cast<int>(2 * (number % ahead_)); }
 
-  void observe(std::int64_t number) {
+  void observe(std::int64_t number, bool timed) {
     if (how_.before) how_.before(number);
     if (how_.measure.cache == Cache::cold) device_.flush_cache();
     if (how_.measure.duty == ops::Regime::spaced)
       std::this_thread::sleep_for(std::chrono::duration<double>(kRest * last_s_));
-    if (observation(number) == 0)
+    if (timed && observation(number) == 0)
       times_[turn(number)].started_s =
           std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     if (barrier_ != nullptr) barrier_->enqueue();
@@ -67,31 +82,35 @@ class Series {
     how_.after(number);
   }
 
-  void take(std::int64_t number) {
+  void take(std::int64_t number, bool timed) {
     device_.wait(stamp(number) + 1);
     last_s_ = device_.seconds(stamp(number), stamp(number) + 1);
-    if (observation(number) >= 0) times_[turn(number)].seconds.push_back(last_s_);
+    busy_s_ += last_s_;
+    if (timed && observation(number) >= 0) times_[turn(number)].seconds.push_back(last_s_);
   }
 
   const Observing& how_;
   core::Device& device_;
   comm::StreamBarrier* barrier_;
+  const DeviceWatch* watch_;
+  bool alone_;
   std::span<const std::function<void()>> launches_;
   std::int64_t n_;
   std::vector<BlockTimes> times_;
   bool one_by_one_;
   std::int64_t ahead_;
-  double last_s_ = 0;
+  double last_s_ = 0, busy_s_ = 0;
 };
 
 }  // namespace
 
-DeviceTiming::DeviceTiming(comm::Communicator& world, const Measure& measure, bool solo)
-    : world_(world), device_(*world.device()), solo_(solo) {
-  if (!solo && measure.cadence == Cadence::barrier && world.size() > 1) barrier_ = world.stream_barrier();
+DeviceTiming::DeviceTiming(comm::Communicator& world, const Measure& measure, const Backend& backend)
+    : world_(world), device_(*world.device()), solo_(backend.solo), shared_(backend.share_device) {
+  if (!solo_ && measure.cadence == Cadence::barrier && world.size() > 1) barrier_ = world.stream_barrier();
 }
 
 void DeviceTiming::begin() {
+  if (!shared_ || world_.rank() == 0) watch_.emplace(device_);
   if (solo_ && launches_here()) device_.use_whole(true);
 }
 
@@ -103,7 +122,7 @@ std::vector<BlockTimes> DeviceTiming::time_blocks(const Observing& how,
                                                   std::span<const std::function<void()>> launches) {
   how.deadline.check();
   std::vector<BlockTimes> times(launches.size());
-  if (launches_here()) times = Series(how, device_, barrier_.get(), launches).run();
+  if (launches_here()) times = Series(how, device_, barrier_.get(), launches, watch_ ? &*watch_ : nullptr, solo_).run();
   how.deadline.check();
   return times;
 }
@@ -121,7 +140,7 @@ void DeviceLog::keep(const core::CellRecord& record, std::size_t at, const Block
   }
 }
 
-void DeviceLog::gather(comm::Communicator& world, core::CellRecord& record) const {
+void DeviceLog::gather(comm::Communicator& world, core::CellRecord& record, bool shared) const {
   const auto ranks = static_cast<std::size_t>(record.ranks);
   for (const auto& quantity : core::kDeviceQuantities) {
     const auto& mine = mine_.*quantity.values;
@@ -130,7 +149,8 @@ void DeviceLog::gather(comm::Communicator& world, core::CellRecord& record) cons
     auto& series = record.device.*quantity.values;
     series.assign(mine.size() * ranks, kNotTaken);
     for (std::size_t rank = 0; rank < ranks; ++rank)
-      for (std::size_t i = 0; i < mine.size(); ++i) series[i * ranks + rank] = values[rank * mine.size() + i];
+      for (std::size_t i = 0; i < mine.size(); ++i)
+        series[i * ranks + rank] = values[(shared ? 0 : rank) * mine.size() + i];
   }
 }
 

@@ -2,11 +2,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <megaup/comm/communicator.hpp>
 #include <megaup/core/record.hpp>
+#include <megaup/experiments/device_watch.hpp>
 #include <megaup/experiments/timing.hpp>
 #include <megaup/ops/arm.hpp>
 
@@ -15,14 +17,18 @@ namespace megaup::experiments {
 /// Times blocks on the devices of a world.
 ///
 ///   sustained  launches are enqueued without a pause, each between two time stamps in the stream; the host only keeps a
-///              few of them ahead of the device, so that it never runs dry and a wish to stop is heard
+///              few of them ahead of the device, so that it never runs dry and a wish to stop is heard. The same work runs
+///              for kHeatSeconds before the warm-ups: a device comes to its power limit after some tenths of a second, and
+///              a block of 50 launches is over long before
 ///   spaced     the device rests four times as long as the last launch took before each, so that its clocks stay high
 /// With cadence barrier the ranks meet before each launch, in their streams. In solo timing rank 0 alone launches, on the
 /// whole device.
 class DeviceTiming {
  public:
-  /// Collective. `solo` as in Backend.
-  DeviceTiming(comm::Communicator& world, const Measure& measure, bool solo);
+  static constexpr double kHeatSeconds = 0.25;
+
+  /// Collective.
+  DeviceTiming(comm::Communicator& world, const Measure& measure, const Backend& backend);
 
   /// Rank 0 of solo timing: gets the whole device from here on. Arms that were prepared before must be gone.
   void begin();
@@ -39,16 +45,17 @@ class DeviceTiming {
 
   comm::Communicator& world_;
   core::Device& device_;
-  bool solo_;
+  bool solo_, shared_;
   std::unique_ptr<comm::StreamBarrier> barrier_;
+  std::optional<DeviceWatch> watch_;  ///< of ranks that share a device, on the first one
 };
 
 /// What this rank's device said, [operation, arm, block], gathered into the record's [operation, arm, block, rank].
 class DeviceLog {
  public:
   void keep(const core::CellRecord& record, std::size_t at, const BlockTimes& times);
-  /// Collective over `world`. `ranks` of it are in the record.
-  void gather(comm::Communicator& world, core::CellRecord& record) const;
+  /// Collective over `world`, whose first `ranks` are in the record. On a shared device rank 0 speaks for all.
+  void gather(comm::Communicator& world, core::CellRecord& record, bool shared) const;
 
  private:
   core::DeviceSeries mine_;

@@ -55,7 +55,7 @@ class CellRun {
         deadline_(world, stop, plan.spec.measure.cell_timeout_s),
         arms_(plan.spec.arms.all()),
         record_(blank_cell(plan, cell, timed_ranks(plan, world.size()))) {
-    if (world.device() != nullptr) on_device_.emplace(world, plan.spec.measure, plan.spec.backend.solo);
+    if (world.device() != nullptr) on_device_.emplace(world, plan.spec.measure, plan.spec.backend);
   }
 
   core::CellRecord run() {
@@ -195,7 +195,7 @@ class CellRun {
       ++blocks;
     } while (blocks < record_.order.size() && !may_end(blocks));
     gather();
-    if (on_device_) log_.gather(world_, record_);
+    if (on_device_) log_.gather(world_, record_, plan_.spec.backend.share_device);
     record_ = first_blocks(record_, blocks);
     store_peak_memory();
   }

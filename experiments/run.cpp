@@ -33,7 +33,9 @@ std::uint64_t expected_bytes(const Plan& plan) {
 }  // namespace
 
 Run::Run(const Plan& plan, const comm::Backend& backend, Options options)
-    : plan_(plan), backend_(backend), options_(std::move(options)), store_(options_.output) {}
+    : plan_(plan), backend_(backend), options_(std::move(options)), store_(options_.output) {
+  if (plan.spec.backend.device == DeviceKind::cuda) fabric_ = "emulated";  // until ranks have devices
+}
 
 RunOutcome Run::run(const std::atomic<bool>& stop) {
   if (plan_.spec.measure.stop && !(options_.stopping.looks && options_.stopping.enough))
@@ -145,7 +147,9 @@ void Run::launch_each(const std::atomic<bool>& stop) {
     if (stop.load() || stopped_) break;
     const auto ranks = static_cast<int>(cell->problem.P);
     try {
-      backend_.launch({ranks, std::chrono::duration<double>(plan_.spec.measure.cell_timeout_s)},
+      // A rank with a device computes nothing on its core; what it checks on the host may use all.
+      const bool pin = plan_.spec.backend.device == DeviceKind::host;
+      backend_.launch({ranks, std::chrono::duration<double>(plan_.spec.measure.cell_timeout_s), pin},
                       [&](comm::Communicator& world) { measure_on(world, {cell}, stop); });
     } catch (const core::Error& error) {
       if (error.kind() == core::ErrorKind::environment) throw;

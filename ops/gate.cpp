@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include <fmt/format.h>
 
 #include <megaup/ops/gate_tensors.hpp>
 #include <megaup/ops/numeric_check.hpp>
+#include <megaup/ops/row_threads.hpp>
 #include <megaup/ops/structure_check.hpp>
 
 namespace megaup::ops {
@@ -20,23 +22,27 @@ struct Moments {
   double count = 0, zeros = 0, sum = 0, squares = 0;
 };
 
-void fill(core::Bf16Matrix matrix, const RandomInput& random, Moments& moments) {
+void fill(core::Bf16Matrix matrix, const RandomInput& random, int threads, Moments& moments) {
   poison(matrix);  // gaps between rows must never be read
-  double sum = 0, squares = 0;
-  std::int64_t zeros = 0;
-  for (std::int64_t i = 0; i < matrix.rows; ++i)
-    for (std::int64_t j = 0; j < matrix.columns; ++j) {
-      const core::Bf16 value = random(i * matrix.columns + j);
-      matrix.row(i)[j] = value;
-      const double x = static_cast<double>(value.to_float());
-      sum += x;
-      squares += x * x;
-      zeros += (value.bits & 0x7fff) == 0;
-    }
-  moments.count += static_cast<double>(matrix.rows * matrix.columns);
-  moments.zeros += static_cast<double>(zeros);
-  moments.sum += sum;
-  moments.squares += squares;
+  std::mutex adding;
+  on_row_threads(matrix.rows, threads, [&](std::int64_t first, std::int64_t last) {
+    double sum = 0, squares = 0;
+    std::int64_t zeros = 0;
+    for (std::int64_t i = first; i < last; ++i)
+      for (std::int64_t j = 0; j < matrix.columns; ++j) {
+        const core::Bf16 value = random(i * matrix.columns + j);
+        matrix.row(i)[j] = value;
+        const double x = static_cast<double>(value.to_float());
+        sum += x;
+        squares += x * x;
+        zeros += (value.bits & 0x7fff) == 0;
+      }
+    const std::lock_guard lock(adding);
+    moments.count += static_cast<double>((last - first) * matrix.columns);
+    moments.zeros += static_cast<double>(zeros);
+    moments.sum += sum;
+    moments.squares += squares;
+  });
 }
 
 std::string title(const Operands& operands, std::string_view pass, std::string_view why) {
@@ -68,9 +74,10 @@ std::string structure_complaint(PreparedOperation& prepared, Operands& operands,
 
 InputStatistics fill_inputs(Operands& operands, const InputKey& key) {
   Moments moments;
-  fill(operands.weight(), RandomInput(key, InputTensor::weight, operands.rank()), moments);
+  const int threads = operands.host_threads();
+  fill(operands.weight(), RandomInput(key, InputTensor::weight, operands.rank()), threads, moments);
   for (const NamedMatrix& input : input_matrices(operands))
-    fill(input.matrix, RandomInput(key, input.tensor, operands.rank()), moments);
+    fill(input.matrix, RandomInput(key, input.tensor, operands.rank()), threads, moments);
   operands.inputs_to_device();
   const double mean = moments.sum / moments.count;
   return {moments.zeros / moments.count, mean, std::sqrt(std::max(0.0, moments.squares / moments.count - mean * mean))};

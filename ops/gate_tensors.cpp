@@ -52,21 +52,21 @@ std::vector<NamedMatrix> output_matrices(const Operands& operands, int set) {
 void poison(core::Bf16Matrix matrix) { std::fill_n(matrix.data, matrix.rows * matrix.ld, kPoison); }
 
 void poison_all(PreparedOperation& prepared, Operands& operands) {
-  const int sets = operands.operation().kind == Kind::gemm_to_a2a ? operands.head_sets() : 1;
+  const int sets = operands.on_device() ? 0 : operands.head_sets();
   for (int set = 0; set < sets; ++set)
     for (const NamedMatrix& output : output_matrices(operands, set)) poison(output.matrix);
+  if (operands.on_device()) operands.poison_device_outputs();  // the host's are overwritten by what comes back
   prepared.poison();
 }
 
 void fetch_outputs(PreparedOperation& prepared, Operands& operands, comm::Communicator& group) {
   if (group.device() == nullptr) return;
   settle(prepared, group);
-  operands.outputs_from_device();
+  operands.outputs_from_device(prepared.current_set());
 }
 
 void run_poisoned(PreparedOperation& prepared, Operands& operands, comm::Communicator& group) {
   poison_all(prepared, operands);
-  operands.outputs_to_device();
   group.barrier();  // an early peer must not store into tensors that are still being poisoned
   prepared.run();
   fetch_outputs(prepared, operands, group);

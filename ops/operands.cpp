@@ -1,6 +1,9 @@
 #include <megaup/ops/operands.hpp>
 
+#include <algorithm>
 #include <cstddef>
+
+#include <megaup/comm/cores.hpp>
 
 namespace megaup::ops {
 namespace {
@@ -47,6 +50,8 @@ Operands::Operands(const Operation& op, const core::Problem& problem, comm::Comm
   device_ = communicator.device();
   const auto heads_bytes = static_cast<std::size_t>(head_sets() * set_bytes(op, problem, padding));
   if (device_ != nullptr) {
+    const auto cores = static_cast<int>(comm::allowed_cores().size());
+    host_threads_ = std::max(1, cores / communicator.placement().ranks_on_node);
     device_hidden_ = core::DeviceBuffer(*device_, hidden_memory_.size());
     device_weight_ = core::DeviceBuffer(*device_, weight_memory_.size());
     private_heads_ = core::Buffer(heads_bytes);
@@ -87,26 +92,26 @@ HeadTensors Operands::device_heads(int rank, int set) const { return carve(share
 void Operands::inputs_to_device() {
   if (device_ == nullptr) return;
   device_->copy_in(device_weight_.data(), weight_memory_.bytes());
-  copy_in(op_->kind == Kind::a2a_to_gemm);
-}
-
-void Operands::outputs_to_device() {
-  if (device_ != nullptr) copy_in(op_->kind == Kind::gemm_to_a2a);
-}
-
-void Operands::outputs_from_device() {
-  if (device_ == nullptr) return;
-  if (op_->kind == Kind::gemm_to_a2a)
-    device_->copy_out(private_heads_.bytes(), shared_->base(rank_));
-  else
-    device_->copy_out(hidden_memory_.bytes(), device_hidden_.data());
-}
-
-void Operands::copy_in(bool heads) {
-  if (heads)
+  if (op_->kind == Kind::a2a_to_gemm)
     device_->copy_in(shared_->base(rank_), private_heads_.bytes());
   else
     device_->copy_in(device_hidden_.data(), hidden_memory_.bytes());
+}
+
+void Operands::outputs_from_device(std::optional<int> set) {
+  if (device_ == nullptr) return;
+  if (op_->kind == Kind::a2a_to_gemm) return device_->copy_out(hidden_memory_.bytes(), device_hidden_.data());
+  const std::size_t bytes = set ? heads_bytes() / static_cast<std::size_t>(head_sets()) : heads_bytes();
+  const std::size_t first = bytes * static_cast<std::size_t>(set.value_or(0));
+  device_->copy_out(private_heads_.bytes().subspan(first, bytes), shared_->base(rank_) + first);
+}
+
+void Operands::poison_device_outputs() {
+  constexpr std::uint8_t kPoisonByte = 0xff;
+  if (op_->kind == Kind::gemm_to_a2a)
+    device_->fill(shared_->base(rank_), heads_bytes(), kPoisonByte);
+  else
+    device_->fill(device_hidden_.data(), hidden_memory_.size(), kPoisonByte);
 }
 
 HeadTensors Operands::peer_heads(int rank, int set) const { return carve(shared_->base(rank), set); }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 
 #include <megaup/comm/communicator.hpp>
 #include <megaup/core/buffer.hpp>
@@ -53,11 +54,15 @@ class Operands {
   core::Bf16Matrix device_weight() const;
   /// Heads side of any rank of the group, at an address that this rank's device reaches.
   HeadTensors device_heads(int rank, int set = 0) const;
-  /// Copies the host's weight and inputs (the heads of an a2a_to_gemm) to the device, and its outputs (all sets) there or
-  /// back. Nothing to do without a device. Waits for the stream.
+  /// Copies the host's weight and inputs (the heads of an a2a_to_gemm) to the device, or the outputs back (one set, or
+  /// all). Nothing to do without a device. Waits for the stream.
   void inputs_to_device();
-  void outputs_to_device();
-  void outputs_from_device();
+  void outputs_from_device(std::optional<int> set = {});
+  /// Fills the device's outputs, all sets with the gaps between rows, with 0xFF. Requires on_device().
+  void poison_device_outputs();
+  /// Cores for filling and checking the tensors on the host: this rank's part of the node's with a device, whose operands
+  /// are large; else 1.
+  int host_threads() const { return host_threads_; }
   bool reaches_peers() const { return shared_ != nullptr && device_ == nullptr; }
 
   /// Bytes that one rank allocates for these tensors: what `plan` announces.
@@ -65,12 +70,13 @@ class Operands {
 
  private:
   HeadTensors carve(std::byte* base, int set) const;
-  void copy_in(bool heads);
+  std::size_t heads_bytes() const { return private_heads_.size(); }
 
   const Operation* op_;
   core::Problem problem_;
   std::int64_t padding_;
   int rank_;
+  int host_threads_ = 1;
   core::Buffer hidden_memory_, weight_memory_, private_heads_;
   std::unique_ptr<comm::PeerMemory> shared_;
   core::Device* device_ = nullptr;

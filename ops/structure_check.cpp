@@ -1,10 +1,12 @@
 #include <megaup/ops/structure_check.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
 #include <megaup/ops/reference.hpp>
+#include <megaup/ops/row_threads.hpp>
 
 namespace megaup::ops {
 namespace {
@@ -47,8 +49,12 @@ void fill_weight(Operands& operands, const StructurePass& pass) {
   const GemmShape shape = gemm_shape(operands.operation(), operands.problem());
   const core::Bf16Matrix w = operands.weight();
   const Bf16 one = Bf16::from_float(1);
-  poison(w);
-  for (std::int64_t i = 0; i < w.rows; ++i) std::fill_n(w.row(i), w.columns, Bf16{0});
+  on_row_threads(w.rows, operands.host_threads(), [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) {
+      std::fill_n(w.row(i), w.ld, kPoison);  // the gap too
+      std::fill_n(w.row(i), w.columns, Bf16{0});
+    }
+  });
   for (std::int64_t j = 0; j < shape.n; ++j) {
     const std::int64_t k = picked(operands.operation(), operands.problem(), pass, j, shape.k);
     (shape.weight_transposed ? w.row(j)[k] : w.row(k)[j]) = one;
@@ -65,9 +71,15 @@ Bf16 token_code(std::int64_t index, const StructurePass& pass) { return code(dig
 void fill_hidden(Operands& operands, const StructurePass& pass) {
   const core::Bf16Matrix x = operands.hidden();
   poison(x);
-  for (std::int64_t m = 0; m < x.rows; ++m)
-    for (std::int64_t k = 0; k < x.columns; ++k)
-      x.row(m)[k] = pass.tokens ? token_code(operands.rank() * x.rows + m, pass) : code(k % kCodes);
+  std::vector<Bf16> codes(static_cast<std::size_t>(x.columns));
+  for (std::int64_t k = 0; k < x.columns; ++k) codes[static_cast<std::size_t>(k)] = code(k % kCodes);
+  on_row_threads(x.rows, operands.host_threads(), [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t m = first; m < last; ++m)
+      if (pass.tokens)
+        std::fill_n(x.row(m), x.columns, token_code(operands.rank() * x.rows + m, pass));
+      else
+        std::ranges::copy(codes, x.row(m));
+  });
 }
 
 void fill_heads(Operands& operands, const StructurePass& pass) {
@@ -84,9 +96,13 @@ void fill_heads(Operands& operands, const StructurePass& pass) {
       codes[static_cast<std::size_t>(home.column)] = code(digit(static_cast<std::int64_t>(n), kCodes, pass.digit));
       silent[static_cast<std::size_t>(home.column)] = home.copies > 1 && copy != pass.replica;
     }
-    for (std::int64_t row = 0; row < input.matrix.rows; ++row)
-      for (std::size_t j = 0; j < columns; ++j)
-        input.matrix.row(row)[j] = silent[j] ? Bf16{0} : pass.tokens ? token_code(row, pass) : codes[j];
+    on_row_threads(input.matrix.rows, operands.host_threads(), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t row = first; row < last; ++row) {
+        const Bf16 token = token_code(row, pass);
+        for (std::size_t j = 0; j < columns; ++j)
+          input.matrix.row(row)[j] = silent[j] ? Bf16{0} : pass.tokens ? token : codes[j];
+      }
+    });
   }
 }
 
@@ -105,14 +121,17 @@ std::string in_words(Bf16 value) {
 }
 
 std::string ExpectedCodes::difference(const NamedMatrix& output, bool tokens) const {
+  std::vector<Bf16> row_of_token(static_cast<std::size_t>(output.matrix.columns));
   for (std::int64_t i = 0; i < output.matrix.rows; ++i) {
+    if (tokens) std::ranges::fill(row_of_token, rows[static_cast<std::size_t>(i)]);
+    const std::vector<Bf16>& expected = tokens ? row_of_token : columns;
     const Bf16* row = output.matrix.row(i);
-    for (std::int64_t j = 0; j < output.matrix.columns; ++j) {
-      const Bf16 expected = tokens ? rows[static_cast<std::size_t>(i)] : columns[static_cast<std::size_t>(j)];
-      if (row[j] != expected)
+    const std::size_t bytes = sizeof(Bf16) * static_cast<std::size_t>(output.matrix.columns);
+    if (std::memcmp(row, expected.data(), bytes) == 0) continue;  // nearly always
+    for (std::int64_t j = 0; j < output.matrix.columns; ++j)
+      if (row[j] != expected[static_cast<std::size_t>(j)])
         return fmt::format("{} row {} column {}: got {}, expected {}", output.name, i, j, in_words(row[j]),
-                           in_words(expected));
-    }
+                           in_words(expected[static_cast<std::size_t>(j)]));
   }
   return written_gap(output);
 }

@@ -19,6 +19,10 @@ struct Seat {
 
 class NcclWorld;
 
+/// Memory that other processes may still have mapped when its rank lets go of it: freed in the next peer_memory() of the
+/// group, to which they come after they have let go too.
+using Retired = std::vector<std::shared_ptr<std::byte>>;
+
 /// A host communicator whose memory and exchanges are those of devices.
 class DeviceCommunicator final : public Communicator {
  public:
@@ -28,6 +32,7 @@ class DeviceCommunicator final : public Communicator {
   const std::vector<Seat>& seats() const { return seats_; }
   const DeviceChoice& choice() const { return choice_; }
   core::Device& own_device() const { return *device_; }
+  const std::shared_ptr<Retired>& retired() const { return retired_; }
   std::uint64_t timeout_ns() const { return static_cast<std::uint64_t>(1e9 * choice_.patience.count()); }
   /// "rank 1 (device 0, GPU-...)", the rank being that of the launch.
   std::string title(int rank) const;
@@ -55,6 +60,7 @@ class DeviceCommunicator final : public Communicator {
   std::vector<Seat> seats_;
   std::string fabric_;
   std::shared_ptr<NcclWorld> nccl_;
+  std::shared_ptr<Retired> retired_ = std::make_shared<Retired>();
 };
 
 /// Throws the same error on all ranks if any rank has a reason; that of the lowest one, with its number.

@@ -43,7 +43,12 @@ Owned map(const Offer& offer, int device) {
 
 class DeviceMemory final : public PeerMemory {
  public:
-  DeviceMemory(std::size_t bytes, std::vector<Owned> ranks) : PeerMemory(bytes, 0), ranks_(std::move(ranks)) {}
+  /// `retired`: set where other processes map this rank's part.
+  DeviceMemory(std::size_t bytes, std::vector<Owned> ranks, Owned mine, std::shared_ptr<Retired> retired)
+      : PeerMemory(bytes, 0), ranks_(std::move(ranks)), mine_(std::move(mine)), retired_(std::move(retired)) {}
+  ~DeviceMemory() override {
+    if (retired_) retired_->push_back(std::move(mine_));
+  }
 
  private:
   std::byte* do_base(int rank) const override { return ranks_[static_cast<std::size_t>(rank)].get(); }
@@ -55,6 +60,8 @@ class DeviceMemory final : public PeerMemory {
   void do_wait(std::size_t, std::uint64_t, const std::function<std::string()>&) override { no_flags(); }
 
   std::vector<Owned> ranks_;
+  Owned mine_;
+  std::shared_ptr<Retired> retired_;
 };
 
 }  // namespace
@@ -63,11 +70,15 @@ std::unique_ptr<PeerMemory> device_memory(DeviceCommunicator& group, std::size_t
   const auto me = static_cast<std::size_t>(group.rank());
   const auto& seats = group.seats();
   const auto elsewhere = [&](const Seat& seat) { return seat.process != seats[me].process; };
+  const bool mapped = std::ranges::any_of(seats, elsewhere);
+  if (mapped) {
+    group.barrier();
+    group.retired()->clear();
+  }
   Owned mine;
   Offer offer;
   core::Reason reason;
   try {
-    const bool mapped = std::ranges::any_of(seats, elsewhere);
     mine = allocate(group.own_device(),
                     mapped ? (bytes + kMapped - 1) / kMapped * kMapped + kMapped : std::max<std::size_t>(bytes, 1));
     group.own_device().fill(mine.get(), bytes, 0);
@@ -87,7 +98,7 @@ std::unique_ptr<PeerMemory> device_memory(DeviceCommunicator& group, std::size_t
     reason = error.what();
   }
   agree(group, core::ErrorKind::cell, reason);  // and a barrier: `mine` of every rank has been taken
-  return std::make_unique<DeviceMemory>(bytes, std::move(ranks));
+  return std::make_unique<DeviceMemory>(bytes, std::move(ranks), std::move(mine), mapped ? group.retired() : nullptr);
 }
 
 }  // namespace megaup::comm::cuda

@@ -11,7 +11,7 @@
 #include <megaup/ops/host_gemm.hpp>
 #include <megaup/ops/kokkos_session.hpp>
 
-#include "counting_malloc.hpp"
+#include <megaup/tests/allocation/counting_malloc.hpp>
 
 namespace megaup::test {
 namespace {

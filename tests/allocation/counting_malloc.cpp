@@ -1,4 +1,4 @@
-#include "counting_malloc.hpp"
+#include <megaup/tests/allocation/counting_malloc.hpp>
 
 #include <dlfcn.h>
 #include <execinfo.h>

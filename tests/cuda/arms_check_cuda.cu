@@ -245,7 +245,6 @@ void check_graph(comm::Communicator& group, const Case& c, Tally& tally) {
   const ops::InputKey key{.seed = 17};
   ops::fill_inputs(prepared.operands, key);
   ops::poison_all(*prepared.operation, prepared.operands);
-  prepared.operands.outputs_to_device();
   group.barrier();
   const auto stream = static_cast<cudaStream_t>(prepared.device.stream());
   cudaGraph_t graph = nullptr;

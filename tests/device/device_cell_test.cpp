@@ -68,8 +68,9 @@ TEST_CASE("a cell on devices has the device's times, and what each device said i
   REQUIRE(cell.ranks == 2);
   for (std::size_t i = 0; i < cell.latency.size(); ++i)
     CHECK(std::abs(cell.latency[i] - (i % 2 == 0 ? 1e-3 : 2e-3)) < 1e-9);
-  CHECK(cell.device.power == std::vector<double>(2 * 2 * 2 * 2, 700.0));
-  CHECK(cell.device.throttle_reasons == std::vector<double>(2 * 2 * 2 * 2, 4.0));
+  CHECK(cell.device.power.size() == 2 * 2 * 2 * 2);
+  CHECK(cell.device.power.back() == 700);  // long after the first answer
+  CHECK(cell.device.throttle_reasons.back() == 4);
   CHECK(std::get<std::string>(cell.extra.at("fabric")) == "emulated");
   CHECK(std::get<std::string>(cell.extra.at("duty")) == "spaced");
   CHECK(std::get<std::string>(cell.extra.at("devices")) == "fake device 0; fake device 1");
