@@ -88,8 +88,8 @@ core::Reason pull_refusal(const core::Problem& problem, core::Columns columns) {
     return fmt::format("rows of the heads come in runs of {}, which is not a multiple of the tile's {} rows",
                        tokens.run_rows(), kPullTileRows);
   if (problem.M() / tokens.run_rows() > PullMap::kMaxRuns)
-    return fmt::format("{} runs of rows of the heads: the kernel's row table holds {}",
-                       problem.M() / tokens.run_rows(), PullMap::kMaxRuns);
+    return fmt::format("{} runs of rows of the heads: the kernel's row table holds {}", problem.M() / tokens.run_rows(),
+                       PullMap::kMaxRuns);
   const std::size_t segments = shard_segments(layout).size() + sum_segments(layout).size();
   if (segments > PullMap::kMaxSegments)
     return fmt::format("the columns of A come in {} segments: the kernel's table holds {}", segments,

@@ -34,8 +34,7 @@ void check_columns(const core::Problem& problem, core::Columns columns, std::int
     const int first = sums ? map.shard_segments : 0, count = sums ? map.sum_segments : map.shard_segments;
     for (int s = first; s < first + count; ++s) {
       const auto segment = map.segments[static_cast<std::size_t>(s)];
-      const std::int64_t shift =
-          sums ? 0 : map.weight_shift[segment.source][static_cast<std::size_t>(peer)];
+      const std::int64_t shift = sums ? 0 : map.weight_shift[segment.source][static_cast<std::size_t>(peer)];
       for (std::int64_t i = 0; i < segment.count * ops::kPullTileK; ++i) {
         const std::int64_t k = (segment.weight + shift) * ops::kPullTileK + i;
         const std::int64_t column = segment.from * ops::kPullTileK + i;

@@ -81,9 +81,9 @@ PullCandidate costed(const PullKernel& kernel, int swizzle, std::int64_t run_row
   const auto whole = static_cast<double>(rounded_up(candidate.tiles, plan.sms) / plan.sms);
   const double waves = sustained ? (candidate.waves + whole) / 2 : whole;
   const double teraflops = sustained ? kSustainedTeraflops * kernel.sustained : kSpacedTeraflops * kernel.spaced;
-  candidate.microseconds =
-      kernel.fixed_microseconds + waves * static_cast<double>(plan.sms) * tile_flop / (teraflops * 1e6) *
-                                      locality_loss(plan.regime, candidate.swizzle, plan.shape);
+  candidate.microseconds = kernel.fixed_microseconds + waves * static_cast<double>(plan.sms) * tile_flop /
+                                                           (teraflops * 1e6) *
+                                                           locality_loss(plan.regime, candidate.swizzle, plan.shape);
   return candidate;
 }
 

@@ -42,7 +42,8 @@ TEST_CASE("the moves of a pull fit its rows, its flags and its units") {
         CHECK(moves.group_rows % moves.block_rows == 0);
         for (const std::int64_t unit : {moves.first_unit, moves.unit}) {
           CHECK(unit % 2048 == 0);
-          CHECK(moves.block_rows * 128 % unit == 0);  // a unit lies in one tensor: 64 columns of a block are 128 bytes a row
+          CHECK(moves.block_rows * 128 % unit ==
+                0);  // a unit lies in one tensor: 64 columns of a block are 128 bytes a row
         }
       }
 }
@@ -50,10 +51,9 @@ TEST_CASE("the moves of a pull fit its rows, its flags and its units") {
 TEST_CASE("a group of a pull holds the rows that a wave of tiles touches") {
   const auto group = [](std::int64_t n, std::string_view kernel, int swizzle) {
     const PullPlan plan = plan_pull(shape(8192, n, 4096), 8192, Regime::spaced, kSms);
-    return std::ranges::find_if(plan.candidates,
-                                [&](const auto& candidate) {
-                                  return candidate.kernel->name == kernel && candidate.swizzle == swizzle;
-                                })
+    return std::ranges::find_if(
+               plan.candidates,
+               [&](const auto& candidate) { return candidate.kernel->name == kernel && candidate.swizzle == swizzle; })
         ->moves.group_rows;
   };
   CHECK(group(4096, "c128x256", 1) == 5 * 256);  // 132 tiles are 4.1 bands of 2 x 16 tiles

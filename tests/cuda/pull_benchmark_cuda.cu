@@ -1,11 +1,12 @@
 /// Times the pull kernels beside cuBLASLt and the native way, on one device with all peers' heads on it (emulated),
 /// rank 0 of P.
-///   megaup_cuda_pull_benchmark [all] [tune] [MODEL...] [M...]
+///   megaup_cuda_pull_benchmark [all] [tune] [peer] [MODEL...] [M...]
 /// all: P = 2, 4, 8 (else 8); tune: every kernel and swizzle, else those that the planner finds near its choice; models:
 /// all of the table below if none is named; M: 8192 if none is given. Arms are interleaved in one stream, each between
 /// two events, with no host synchronisation inside a batch. Shares are medians over the rounds of t(cuBLASLt) / t(arm)
 /// of the same round. The peers have always arrived; what rank 0 does itself is inside the time. "paced": all movers
 /// together start no more than 400 GB/s, to stand for a link.
+/// peer: the heads of all ranks but 0 are on device 1 and are pulled over the link between the two, unpaced.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -85,7 +86,7 @@ constexpr Model kModels[] = {{"llama-3.1-8b", 4096, 32, 8},     {"qwen3-32b", 51
                              {"nemotron-3-super", 4096, 32, 2}, {"nemotron-3-ultra", 8192, 64, 2}};
 
 struct Options {
-  bool all = false, tune = false;
+  bool all = false, tune = false, peer = false;
   std::vector<Model> models;
   std::vector<std::int64_t> M;
 };
@@ -130,12 +131,13 @@ std::vector<Arm> make_arms(const PullCase& c, const PullNative& native, ops::Reg
   }
   const ops::PullPlan plan = c.plan(regime);
   for (const auto& candidate : plan.candidates) {
+    const double rate = c.world.elsewhere != 0 ? 0 : kLinkBytesPerSecond;
     const bool chosen = &candidate == &plan.chosen();
     if (!tune && candidate.microseconds > kNear * plan.chosen().microseconds) continue;
-    arms.push_back({"paced " + pull_name(candidate) + (chosen ? " *" : ""),
-                    pull(c, candidate, candidate.moves, kLinkBytesPerSecond)});
+    arms.push_back({(rate > 0 ? "paced " : "pull ") + pull_name(candidate) + (chosen ? " *" : ""),
+                    pull(c, candidate, candidate.moves, rate)});
     if (!chosen) continue;
-    arms.push_back({"unpaced *", pull(c, candidate, candidate.moves, 0)});
+    if (rate > 0) arms.push_back({"unpaced *", pull(c, candidate, candidate.moves, 0)});
     ops::PullGemm plain = c.gemm(candidate.swizzle);
     plain.c = plain_c.data();
     arms.push_back({"plain *", compiled(candidate.kernel->name, transposed)->plain(plain, c.wide.data())});
@@ -147,18 +149,18 @@ void print_rows(const PullCase& c, std::string_view model, ops::Regime regime, c
   for (const Arm& arm : arms) {
     std::vector<double> share;
     for (std::size_t i = 0; i < arm.ms.size(); ++i) share.push_back(arms[0].ms[i] / arm.ms[i]);
-    std::printf("| emulated | %.*s | %s | %lld | %lld | %s | %-24s | %.4f | %.3f | %.3f-%.3f |\n",
-                static_cast<int>(model.size()), model.data(), std::string(c.world.operation.name).c_str(),
-                static_cast<long long>(c.world.problem.M()), static_cast<long long>(c.world.problem.P),
-                std::string(name(regime)).c_str(), arm.name.c_str(), quantile(arm.ms, 0.5), quantile(share, 0.5),
-                quantile(share, 0.1), quantile(share, 0.9));
+    std::printf("| %s | %.*s | %s | %lld | %lld | %s | %-24s | %.4f | %.3f | %.3f-%.3f |\n",
+                c.world.elsewhere != 0 ? "peer" : "emulated", static_cast<int>(model.size()), model.data(),
+                std::string(c.world.operation.name).c_str(), static_cast<long long>(c.world.problem.M()),
+                static_cast<long long>(c.world.problem.P), std::string(name(regime)).c_str(), arm.name.c_str(),
+                quantile(arm.ms, 0.5), quantile(share, 0.5), quantile(share, 0.1), quantile(share, 0.9));
   }
   std::fflush(stdout);
 }
 
 void time_cell(Timer& timer, std::string_view model, const ops::Operation& operation, const core::Problem& problem,
-               bool tune) {
-  const PullWorld world(operation, problem);
+               bool tune, int elsewhere) {
+  const PullWorld world(operation, problem, elsewhere);
   const PullCase c(world, 0);
   world.randomise(static_cast<std::uint64_t>(problem.M() + problem.P));
   world.assume_arrived(0);
@@ -192,8 +194,9 @@ int run(const Options& options) {
   }
   Timer timer;
   std::printf("%s\n", device.name);
-  std::printf("| fabric | model | operation | M | P | regime | arm | ms | share | 10 %%-90 %% |\n"
-              "|---|---|---|--:|--:|---|---|--:|--:|---|\n");
+  std::printf(
+      "| fabric | model | operation | M | P | regime | arm | ms | share | 10 %%-90 %% |\n"
+      "|---|---|---|--:|--:|---|---|--:|--:|---|\n");
   for (const std::int64_t M : options.M)
     for (const Model& model : options.models)
       for (const char* operation : {"out_fwd", "qkv_dgrad"})
@@ -208,7 +211,7 @@ int run(const Options& options) {
                         operation, static_cast<long long>(M), static_cast<long long>(P), reason->c_str());
             continue;
           }
-          time_cell(timer, model.name, op, problem, options.tune);
+          time_cell(timer, model.name, op, problem, options.tune, options.peer ? 1 : 0);
         }
   return 0;
 }
@@ -225,6 +228,8 @@ int main(int argc, char** argv) {
     const auto model = std::ranges::find(kModels, argument, &megaup::pull_tests::Model::name);
     if (argument == "all")
       options.all = true;
+    else if (argument == "peer")
+      options.peer = true;
     else if (argument == "tune")
       options.tune = true;
     else if (model != std::end(kModels))

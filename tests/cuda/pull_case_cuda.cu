@@ -143,6 +143,20 @@ Memory::Memory(std::int64_t bytes) : bytes_(bytes) {
   check(cudaMalloc(&data_, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 16))), "cudaMalloc");
 }
 
+Memory::Memory(std::int64_t bytes, int device) : bytes_(bytes) {
+  int here = 0;
+  check(cudaGetDevice(&here), "cudaGetDevice");
+  if (device != here)
+    if (const cudaError_t error = cudaDeviceEnablePeerAccess(device, 0);
+        error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled)
+      check(error, "peer access");
+  cudaGetLastError();  // of an access that is enabled already
+  check(cudaSetDevice(device), "cudaSetDevice");
+  const cudaError_t allocated = cudaMalloc(&data_, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 16)));
+  check(cudaSetDevice(here), "cudaSetDevice");
+  check(allocated, "cudaMalloc");
+}
+
 void Memory::fill(int byte) const { check(cudaMemset(data_, byte, static_cast<std::size_t>(bytes_)), "memset"); }
 
 void fill_uniform(const Memory& memory, std::uint64_t seed, float scale) {
@@ -166,10 +180,11 @@ std::int64_t differences(const void* x, const void* y, std::int64_t bytes) {
   return static_cast<std::int64_t>(n);
 }
 
-PullWorld::PullWorld(const ops::Operation& op, const core::Problem& p)
-    : operation(op), problem(p), heads{p, op.columns} {
+PullWorld::PullWorld(const ops::Operation& op, const core::Problem& p, int other)
+    : operation(op), problem(p), heads{p, op.columns}, elsewhere(other) {
   for (std::int64_t q = 0; q < p.P; ++q) {
-    for (const auto kind : kKinds) tensors.emplace_back(p.B * p.S() * heads.local_heads(kind) * p.D * 2);
+    for (const auto kind : kKinds)
+      tensors.emplace_back(p.B * p.S() * heads.local_heads(kind) * p.D * 2, q == 0 ? 0 : elsewhere);
     peer_words.emplace_back(ops::pull_peer_words(p) * 4);
   }
   reset_flags();
@@ -296,14 +311,14 @@ ops::PullHeads PullCase::pull_heads() const {
   for (std::size_t home = 0; home < world.tensors.size(); ++home)
     if (world.tensors[home].bytes() != 0) out.base[home] = world.tensors[home].data();
   out.rows = world.problem.B * world.problem.S();
-  for (const auto kind : kKinds)
-    out.widths[static_cast<int>(kind)] = world.heads.local_heads(kind) * world.problem.D;
+  for (const auto kind : kKinds) out.widths[static_cast<int>(kind)] = world.heads.local_heads(kind) * world.problem.D;
   out.staging = staging.data();
   return out;
 }
 
 ops::PullFlags PullCase::flags() const {
-  ops::PullFlags out{.peers = {}, .local = static_cast<std::uint32_t*>(local_words.data()), .timeout_ns = 2'000'000'000};
+  ops::PullFlags out{
+      .peers = {}, .local = static_cast<std::uint32_t*>(local_words.data()), .timeout_ns = 2'000'000'000};
   for (std::size_t peer = 0; peer < world.peer_words.size(); ++peer)
     out.peers[peer] = static_cast<std::uint32_t*>(world.peer_words[peer].data());
   return out;

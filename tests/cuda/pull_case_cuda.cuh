@@ -15,10 +15,11 @@ namespace megaup::pull_tests {
 
 void check(cudaError_t error, const char* what);
 
-/// Device memory of one owner.
+/// Device memory of one owner, on the current device or on another one whose memory the current device reaches.
 class Memory {
  public:
   explicit Memory(std::int64_t bytes);
+  Memory(std::int64_t bytes, int device);
   Memory(Memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
   Memory& operator=(Memory&&) = delete;
   ~Memory() { cudaFree(data_); }
@@ -40,7 +41,8 @@ std::int64_t differences(const void* x, const void* y, std::int64_t bytes);
 
 /// What all ranks of a group share.
 struct PullWorld {
-  PullWorld(const ops::Operation& operation, const core::Problem& problem);
+  /// `elsewhere`: the device that holds the heads of all ranks but 0, if it is not the current one. Flags are here.
+  PullWorld(const ops::Operation& operation, const core::Problem& problem, int elsewhere = 0);
 
   /// Uniform BF16 in [-1, 1) in all heads.
   void randomise(std::uint64_t seed) const;
@@ -53,6 +55,7 @@ struct PullWorld {
   const ops::Operation& operation;
   core::Problem problem;
   core::HeadLayout heads;
+  int elsewhere;
   std::vector<Memory> tensors;     // [P*3][B*S, local heads * D]
   std::vector<Memory> peer_words;  // [P]
 };

@@ -181,16 +181,16 @@ void check_group(const char* operation, const core::Problem& problem, const ops:
   }
   std::vector<std::unique_ptr<ops::PreparedKernel>> pulls;
   for (const auto& c : ranks)
-    pulls.push_back(kernel.pull(c->gemm(1), c->map(), c->plan(ops::Regime::sustained).chosen().moves, c->pull_heads(),
-                                c->flags()));
+    pulls.push_back(
+        kernel.pull(c->gemm(1), c->map(), c->plan(ops::Regime::sustained).chosen().moves, c->pull_heads(), c->flags()));
   check(cudaDeviceSynchronize(), "preparation");
   for (int launch = 0; launch < kLaunches; ++launch)
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       const auto& set = sets[static_cast<std::size_t>(launch % kSets)];
       if (r == 1 && (launch == 6 || launch == 7)) busy<<<1, 1, 0, streams[r]>>>(50'000'000);
       for (std::size_t home = r * 3; home < r * 3 + 3; ++home)
-        check(cudaMemcpyAsync(world.tensors[home].data(), set[home].data(),
-                              static_cast<std::size_t>(set[home].bytes()), cudaMemcpyDeviceToDevice, streams[r]),
+        check(cudaMemcpyAsync(world.tensors[home].data(), set[home].data(), static_cast<std::size_t>(set[home].bytes()),
+                              cudaMemcpyDeviceToDevice, streams[r]),
               "new heads");
       pulls[r]->run(streams[r]);
       add_differences(ranks[r]->c.data(), expected[r][static_cast<std::size_t>(launch % kSets)].data(),
@@ -200,8 +200,8 @@ void check_group(const char* operation, const core::Problem& problem, const ops:
   std::vector<unsigned long long> wrong(ranks.size());
   check(cudaMemcpy(wrong.data(), counts.data(), wrong.size() * 8, cudaMemcpyDeviceToHost), "comparison");
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const std::string what = "group of " + std::to_string(problem.P) + " " + std::string(kernel.name) + " " +
-                             label(*ranks[r]);
+    const std::string what =
+        "group of " + std::to_string(problem.P) + " " + std::string(kernel.name) + " " + label(*ranks[r]);
     tally.expect(wrong[r] == 0, what + ": " + std::to_string(wrong[r]) + " elements");
     tally.expect(ranks[r]->fault(kLaunches).empty(), what + ": " + ranks[r]->fault(kLaunches));
     cudaStreamDestroy(streams[r]);
@@ -225,8 +225,8 @@ void check_graph(Tally& tally) {
     c.reset_local();
     world.reset_flags();
     world.assume_arrived(3);
-    const auto pull = kernel.pull(c.gemm(1), c.map(), c.plan(ops::Regime::sustained).chosen().moves, c.pull_heads(),
-                                  c.flags());
+    const auto pull =
+        kernel.pull(c.gemm(1), c.map(), c.plan(ops::Regime::sustained).chosen().moves, c.pull_heads(), c.flags());
     cudaStream_t stream = nullptr;
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
@@ -281,8 +281,8 @@ int run(bool small, bool tiny) {
   Tally tally;
   if (tiny)
     for (const char* operation : {"out_fwd", "qkv_dgrad"})
-      check_case(operation,
-                 {.P = 4, .B = 1, .s = 256, .H = 256, .Hq = 8, .Hk = 2, .D = 64, .kv_replication = true}, 1, 1, tally);
+      check_case(operation, {.P = 4, .B = 1, .s = 256, .H = 256, .Hq = 8, .Hk = 2, .D = 64, .kv_replication = true}, 1,
+                 1, tally);
   if (!tiny) {
     check_the_checks(tally);
     check_layouts(small, tally);

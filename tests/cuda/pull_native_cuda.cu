@@ -95,7 +95,7 @@ PullNative::PullNative(const PullCase& c)
       slab_bytes_(c.shape.m * c.world.heads.slab_width() * 2),
       send_(c.world.problem.P * slab_bytes_),
       receive_(send_.bytes()),
-      peers_send_(send_.bytes()),
+      peers_send_(send_.bytes(), c.world.elsewhere),
       rows_(c.world.problem.P * c.shape.m * 4) {
   const core::Problem& p = c.world.problem;
   const core::TokenLayout tokens{p};
@@ -106,12 +106,10 @@ PullNative::PullNative(const PullCase& c)
   fill_uniform(peers_send_, 21, 1.0f);  // all of it: a GEMM over zeros is several per cent faster
   pack_ = prepare_head_copy(pack_pieces(c, send_, receive_, rows_), p.M(), p.D);
   unpack_ = prepare_head_copy(unpack_pieces(c, receive_), p.M(), p.D);
-  if (const auto sums = sum_pieces(c, receive_); !sums.empty())
-    sums_ = std::make_shared<HeadSums>(sums, p.M(), p.D);
+  if (const auto sums = sum_pieces(c, receive_); !sums.empty()) sums_ = std::make_shared<HeadSums>(sums, p.M(), p.D);
   std::vector<cuda_tests::SlabCopy> copies;
   for (std::int64_t q = 0; q < p.P; ++q)
-    if (q != c.rank)
-      copies.push_back({at(receive_, q * slab_bytes_), at(peers_send_, q * slab_bytes_), slab_bytes_});
+    if (q != c.rank) copies.push_back({at(receive_, q * slab_bytes_), at(peers_send_, q * slab_bytes_), slab_bytes_});
   copies_ = prepare_slab_copies(std::move(copies));
 }
 
