@@ -43,9 +43,8 @@ Reason no_cuda() {
 }
 
 std::vector<CudaDevice> cuda_devices() {
-  int count = 0, before = 0;
+  int count = 0;
   check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
-  cudaGetDevice(&before);
   std::vector<CudaDevice> devices;
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp properties{};
@@ -56,7 +55,6 @@ std::vector<CudaDevice> cuda_devices() {
     device.bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
     devices.push_back(std::move(device));
   }
-  cudaSetDevice(before);
   return devices;
 }
 

@@ -14,6 +14,22 @@ namespace megaup::core {
 
 /// Throws Error{environment} with what was tried and the runtime's words.
 void check(cudaError_t error, const char* what);
+/// Makes a device the calling thread's for a while: a thread that frees what another rank had must go on with its own
+/// device, or its events and streams belong to two.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) {
+    cudaGetDevice(&before_);
+    cudaSetDevice(device);
+  }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  ~OnDevice() { cudaSetDevice(before_); }
+
+ private:
+  int before_ = 0;
+};
+
 /// Memory of the current device. Throws Error{cell} with the bytes wanted, free and in all.
 std::byte* allocate_on(const CudaDevice& device, std::size_t bytes);
 

@@ -64,7 +64,7 @@ class CudaDeviceOfRank final : public Device {
     now_ = part_ ? part_.get() : whole_.get();
   }
   ~CudaDeviceOfRank() override {
-    cudaSetDevice(facts_.index);
+    const OnDevice there(facts_.index);
     for (const cudaEvent_t event : stamps_) cudaEventDestroy(event);
     cudaFree(flush_);
   }

@@ -22,7 +22,7 @@ using Owned = std::shared_ptr<std::byte>;
 
 Owned allocate(core::Device& device, std::size_t bytes) {
   return {device.allocate(bytes), [index = device.index()](std::byte* memory) {
-            cudaSetDevice(index);
+            const core::OnDevice there(index);
             cudaFree(memory);
           }};
 }
@@ -35,7 +35,7 @@ struct Offer {
 
 Owned map(const Offer& offer, int device) {
   void* memory = nullptr;
-  core::check(cudaSetDevice(device), "cudaSetDevice");
+  const core::OnDevice there(device);
   core::check(cudaIpcOpenMemHandle(&memory, offer.handle, cudaIpcMemLazyEnablePeerAccess),
               "memory of another process (are all devices visible to every process?)");
   return {static_cast<std::byte*>(memory), [](std::byte* mapped) { cudaIpcCloseMemHandle(mapped); }};
