@@ -26,7 +26,7 @@ class Buffer {
 };
 
 /// Hands what the allocator keeps of freed memory back to the system. Without it the peak of a process depends on what it
-/// freed before.
+/// freed before. Does nothing where another allocator stands in the place of the C library's.
 void give_back_freed_memory();
 
 }  // namespace megaup::core
