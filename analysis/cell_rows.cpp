@@ -187,6 +187,21 @@ bool is_setting(std::string_view name) {
   });
 }
 
+/// What the specs of two files may have chosen differently, so that their times answer different questions.
+std::map<std::string, std::string> setup_of(const CellRecord& cell) {
+  std::map<std::string, std::string> setup{
+      {"format", cell.format}, {"sequence_order", cell.sequence_order}, {"qkv_weight", cell.qkv_weight}};
+  for (const char* name : {"kv_replication", "cadence", "cache", "duty", "schedule"}) {
+    const auto found = cell.extra.find(name);
+    if (found == cell.extra.end()) continue;
+    if (const auto* text = std::get_if<std::string>(&found->second))
+      setup[name] = *text;
+    else if (const auto* number = std::get_if<std::int64_t>(&found->second))
+      setup[name] = fmt::format("{}", *number);
+  }
+  return setup;
+}
+
 }  // namespace
 
 std::vector<Row> cell_rows(const core::Record& header, const CellRecord& cell, Depth depth) {
@@ -200,6 +215,7 @@ std::vector<Row> cell_rows(const core::Record& header, const CellRecord& cell, D
   common.batch = cell.batch;
   common.head_dim = cell.head_dim;
   common.dtype = cell.dtype;
+  common.setup = setup_of(cell);
   common.statistics.blocks = static_cast<std::int64_t>(cell.order.size());
   common.source = header.source;
   common.fabric = header.fabric;

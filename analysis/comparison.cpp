@@ -80,13 +80,24 @@ std::optional<Interval> welch(const Row& a, const Row& b, double change) {
   return Interval{change - half, change + half};
 }
 
+/// "duty sustained in A, spaced in B"; empty if nothing that both store differs.
+std::string setup_differences(const Row& a, const Row& b) {
+  std::string text;
+  for (const auto& [name, value] : a.setup)
+    if (const auto other = b.setup.find(name); other != b.setup.end() && other->second != value)
+      text += fmt::format("{}{} {} in A, {} in B", text.empty() ? "" : "; ", name, value, other->second);
+  return text;
+}
+
 void pair_up(const Row& row, const Index& in_a, const Index& in_b, Comparison& result) {
   const auto partners = in_b.count(&row);
   if (partners == 0) {
     result.unpaired.push_back(fmt::format("{}: not in {}", place(row), result.path_b));
   } else if (in_a.count(&row) > 1 || partners > 1) {
     result.unpaired.push_back(fmt::format("{}: several cells with this configuration; none is paired", place(row)));
-  } else if (const Row& other = **in_b.find(&row); !row.delta || !other.delta) {
+  } else if (const Row& other = **in_b.find(&row); !setup_differences(row, other).empty()) {
+    result.unpaired.push_back(fmt::format("{}: {}", place(row), setup_differences(row, other)));
+  } else if (!row.delta || !other.delta) {
     const Row& gap = row.delta ? other : row;
     result.unpaired.push_back(fmt::format("{}: {}: {}", place(gap), gap.status, gap.reason));
   } else {

@@ -30,8 +30,8 @@ struct Comparison {
   std::vector<std::string> unpaired;               ///< rows without a partner or a Delta, with the reason
 };
 
-/// Both analyses must be of one file each. Rows are paired by model, CP, tokens per rank, batch, head size, precision, baseline and candidate;
-/// a configuration that is there twice on one side is paired with nothing.
+/// Both analyses must be of one file each. Rows are paired by model, CP, tokens per rank, batch, head size, precision, baseline and candidate,
+/// and only if layouts and the way of measuring (cache, cadence, duty, schedule) are the same too; a configuration that is there twice on one side is paired with nothing.
 Comparison compare(const Analysis& a, const Analysis& b);
 
 /// Text for a terminal of `width` columns (0 = no limit).

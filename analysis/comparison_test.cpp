@@ -95,3 +95,18 @@ TEST_CASE("rows without one partner with a Delta are named, not paired") {
   CHECK_THAT(comparison.unpaired[2], ContainsSubstring("not in b.h5"));
   CHECK_THAT(comparison.unpaired[3], ContainsSubstring("NaN at qkv_fwd"));
 }
+
+TEST_CASE("cells that were measured in two ways, or have two layouts, are not compared, and it says why") {
+  auto sustained = saving({0.10, 0.10, 0.12, 0.12}), spaced = sustained, other = sustained;
+  sustained.extra["duty"] = std::string("sustained"), spaced.extra["duty"] = std::string("spaced");
+  const auto duties = compare(analysis_of("a.h5", {sustained}), analysis_of("b.h5", {spaced}));
+  CHECK(duties.changes.empty());
+  REQUIRE(duties.unpaired.size() == 1);
+  CHECK_THAT(duties.unpaired[0], ContainsSubstring("duty sustained in A, spaced in B"));
+  other.extra["duty"] = std::string("sustained"), other.format = "thd";
+  const auto layouts = compare(analysis_of("a.h5", {sustained}), analysis_of("b.h5", {other}));
+  CHECK(layouts.changes.empty());
+  REQUIRE(layouts.unpaired.size() == 1);
+  CHECK_THAT(layouts.unpaired[0], ContainsSubstring("format"));
+  CHECK(compare(analysis_of("a.h5", {sustained}), analysis_of("b.h5", {sustained})).changes.size() == 1);
+}

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,6 +57,7 @@ struct Row {
   std::string file, cell, model;
   std::int64_t cp = 0, tokens_per_rank = 0, batch = 0, head_dim = 0;
   std::string dtype;
+  std::map<std::string, std::string> setup;  ///< layouts, and how it was measured (cache, cadence, duty, schedule)
   std::string source, fabric;
   std::string status, reason;
   std::string baseline, candidate;
