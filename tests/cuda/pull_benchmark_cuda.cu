@@ -20,70 +20,16 @@
 #include <megaup/ops/cublaslt_cuda.cuh>
 #include <pull_case_cuda.cuh>
 #include <pull_native_cuda.cuh>
+#include <timed_arms_cuda.cuh>
 
 namespace megaup::pull_tests {
+
+using cuda_tests::Arm, cuda_tests::kModels, cuda_tests::Model, cuda_tests::quantile, cuda_tests::Timer;
 
 namespace {
 
 constexpr double kLinkBytesPerSecond = 400e9;
 constexpr double kNear = 1.03;  // candidates that the planner predicts at most this much slower are timed too
-
-struct Arm {
-  std::string name;
-  std::shared_ptr<ops::PreparedKernel> kernel;
-  std::vector<double> ms = {};
-};
-
-double quantile(std::vector<double> values, double q) {
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
-}
-
-__global__ void idle(std::uint64_t ns) {
-  const std::uint64_t end = ops::device::nanoseconds() + ns;
-  while (ops::device::nanoseconds() < end) __nanosleep(1000);
-}
-
-class Timer {
- public:
-  Timer() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream"); }
-
-  /// Runs every arm once a round, starting with another one each time. gap_ms: idle time before each run.
-  void batch(std::vector<Arm>& arms, int rounds, double gap_ms) {
-    std::vector<cudaEvent_t> events(arms.size() * static_cast<std::size_t>(rounds) * 2);
-    for (auto& event : events) check(cudaEventCreate(&event), "event");
-    std::size_t next = 0;
-    for (int round = 0; round < rounds; ++round)
-      for (std::size_t i = 0; i < arms.size(); ++i) {
-        const Arm& arm = arms[(i + static_cast<std::size_t>(round)) % arms.size()];
-        if (gap_ms > 0) idle<<<1, 1, 0, stream_>>>(static_cast<std::uint64_t>(gap_ms * 1e6));
-        check(cudaEventRecord(events[next++], stream_), "event");
-        arm.kernel->run(stream_);
-        check(cudaEventRecord(events[next++], stream_), "event");
-      }
-    check(cudaStreamSynchronize(stream_), "batch");
-    for (Arm& arm : arms) arm.ms.assign(static_cast<std::size_t>(rounds), 0);
-    next = 0;
-    for (int round = 0; round < rounds; ++round)
-      for (std::size_t i = 0; i < arms.size(); ++i, next += 2) {
-        float ms = 0;
-        check(cudaEventElapsedTime(&ms, events[next], events[next + 1]), "elapsed");
-        arms[(i + static_cast<std::size_t>(round)) % arms.size()].ms[static_cast<std::size_t>(round)] = ms;
-      }
-    for (auto& event : events) cudaEventDestroy(event);
-  }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-struct Model {
-  std::string_view name;
-  std::int64_t H, Hq, Hk;  // D = 128
-};
-constexpr Model kModels[] = {{"llama-3.1-8b", 4096, 32, 8},     {"qwen3-32b", 5120, 64, 8},
-                             {"llama-3.1-405b", 16384, 128, 8}, {"gpt-3-175b", 12288, 96, 96},
-                             {"nemotron-3-super", 4096, 32, 2}, {"nemotron-3-ultra", 8192, 64, 2}};
 
 struct Options {
   bool all = false, tune = false, peer = false;
@@ -170,15 +116,7 @@ void time_cell(Timer& timer, std::string_view model, const ops::Operation& opera
   const PullNative native(c);
   for (const ops::Regime regime : {ops::Regime::sustained, ops::Regime::spaced}) {
     auto arms = make_arms(c, native, regime, plain_c, tune);
-    timer.batch(arms, 3, 0);  // loads every module, and says how long a round takes
-    double round_ms = 0;
-    for (const Arm& arm : arms) round_ms += quantile(arm.ms, 0.5);
-    const bool sustained = regime == ops::Regime::sustained;
-    const double gap_ms = sustained ? 0 : 4 * quantile(arms[0].ms, 0.5);  // 20 % duty: well below the power cap
-    if (!sustained) round_ms *= 5;
-    if (sustained)
-      timer.batch(arms, static_cast<int>(std::clamp(300 / round_ms, 4.0, 60.0)), 0);  // up to the power cap
-    timer.batch(arms, static_cast<int>(std::clamp((tune ? 900 : 500) / round_ms, 12.0, 40.0)), gap_ms);
+    timer.measure(arms, regime, tune);
     print_rows(c, model, regime, arms);
   }
   std::uint32_t local[4];
@@ -221,11 +159,11 @@ int run(const Options& options) {
 }  // namespace megaup::pull_tests
 
 int main(int argc, char** argv) {
-  using megaup::pull_tests::kModels;
+  using megaup::cuda_tests::kModels;
   megaup::pull_tests::Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    const auto model = std::ranges::find(kModels, argument, &megaup::pull_tests::Model::name);
+    const auto model = std::ranges::find(kModels, argument, &megaup::cuda_tests::Model::name);
     if (argument == "all")
       options.all = true;
     else if (argument == "peer")
