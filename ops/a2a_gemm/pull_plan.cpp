@@ -4,6 +4,7 @@
 #include <bit>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <megaup/ops/a2a_gemm/pull_map.hpp>
 
@@ -104,6 +105,20 @@ core::Reason unsound(const GemmShape& shape, std::int64_t run_rows, std::int64_t
   return {};
 }
 
+/// A tile has rows of one run and waits for one flag of each peer.
+bool divides(const PullKernel& kernel, std::int64_t run_rows) { return run_rows % kernel.tile_m == 0; }
+
+core::Reason too_tall(const KernelWish& wish, std::int64_t run_rows) {
+  const auto asked = std::ranges::find(kKernels, std::string_view(wish.kernel), &PullKernel::name);
+  if (asked == std::end(kKernels) || divides(*asked, run_rows)) return {};
+  std::vector<std::string_view> others;
+  for (const PullKernel& kernel : kKernels)
+    if (divides(kernel, run_rows)) others.push_back(kernel.name);
+  return fmt::format(
+      "the spec asks for {}: its tiles of {} rows do not divide the runs of {} rows; {} have tiles that do", text(wish),
+      asked->tile_m, run_rows, fmt::join(others, ", "));
+}
+
 }  // namespace
 
 std::span<const PullKernel> pull_kernels() { return kKernels; }
@@ -119,13 +134,14 @@ PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, Regime regime,
   plan.refused = unsound(shape, run_rows, sms);
   if (plan.refused) return plan;
   for (const PullKernel& kernel : kKernels) {
-    if (run_rows % kernel.tile_m != 0) continue;  // a tile has rows of one run and waits for one flag of each peer
+    if (!divides(kernel, run_rows)) continue;
     for (const TileOrder& order : kOrders) {
       const PullCandidate candidate = costed(kernel, order, run_rows, plan);
       if (candidate.swizzle == order.swizzle) plan.candidates.push_back(candidate);
     }
   }
   choose(plan);
+  if (auto why = too_tall(wish, run_rows)) plan.refused = why;
   return plan;
 }
 
