@@ -17,14 +17,15 @@ struct Choice {
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
   const PullPlan plan = plan_pull(gemm_shape(op, problem), core::TokenLayout{problem}.run_rows(), context.regime,
-                                  context.communicator.device()->multiprocessors());
+                                  context.communicator.device()->multiprocessors(), context.pull);
   if (plan.refused) return {.why = plan.refused};
   const PullCandidate& best = plan.chosen();
   for (const CompiledPull* row : compiled_pulls())
     if (row->name == best.kernel->name && row->weight_transposed == op.weight_transposed)
       return {.pull = {row, best.swizzle, best.moves}};
   return {.why = "kernel " + std::string(best.kernel->name) +
-                 ", the planner's choice, was not compiled into this program (MEGAUP_CUDA_KERNELS)"};
+                 (context.pull.kernel.empty() ? ", the planner's choice," : ", which the spec asks for,") +
+                 " was not compiled into this program (MEGAUP_CUDA_KERNELS)"};
 }
 
 /// Pulled heads are copied in one piece.
@@ -47,7 +48,8 @@ class Fused final : public PreparedOperation {
         flags_(context, pull_peer_words(operands.problem()), pull_local_words(operands.problem())),
         staging_(device_,
                  static_cast<std::size_t>(pull_staging_bytes(operands.problem(), operands.operation().columns))),
-        choice_(choice) {
+        choice_(choice),
+        asked_(text(context.pull)) {
     require_aligned_rows(operands);
     require_gapless_heads(operands);
     const PullMap map = pull_map(operands.problem(), operands.operation().columns, operands.rank());
@@ -70,6 +72,7 @@ class Fused final : public PreparedOperation {
     return {{"kernel", std::string(choice_.kernel->name)},
             {"raster", std::string(name(Raster::along_n))},
             {"swizzle", std::int64_t{choice_.swizzle}},
+            {"kernel_asked", asked_},
             {"multiprocessors", std::int64_t{device_.multiprocessors()}},
             {"move_block_rows", choice_.moves.block_rows},
             {"move_group_rows", choice_.moves.group_rows},
@@ -114,6 +117,7 @@ class Fused final : public PreparedOperation {
   DeviceFlags flags_;
   core::DeviceBuffer staging_;
   PullChoice choice_;
+  std::string asked_;
   std::unique_ptr<PreparedKernel> kernel_;
 };
 

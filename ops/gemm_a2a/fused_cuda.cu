@@ -20,15 +20,16 @@ struct Choice {
 };
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
-  const PushPlan plan =
-      plan_push(gemm_shape(op, problem), context.regime, context.communicator.device()->multiprocessors());
+  const PushPlan plan = plan_push(gemm_shape(op, problem), context.regime,
+                                  context.communicator.device()->multiprocessors(), context.push);
   if (plan.refused) return {.why = plan.refused};
   const PushCandidate& best = plan.chosen();
   for (const CompiledPush* row : compiled_pushes())
     if (row->name == best.kernel->name && row->weight_transposed == op.weight_transposed)
       return {.push = {row, best.raster, best.swizzle}};
   return {.why = "kernel " + std::string(best.kernel->name) +
-                 ", the planner's choice, was not compiled into this program (MEGAUP_CUDA_KERNELS)"};
+                 (context.push.kernel.empty() ? ", the planner's choice," : ", which the spec asks for,") +
+                 " was not compiled into this program (MEGAUP_CUDA_KERNELS)"};
 }
 
 /// The GEMM stores its tiles into the heads of their final ranks; the end of the kernel raises a flag at every peer and
@@ -43,7 +44,8 @@ class Fused final : public PreparedOperation {
         rank_(operands.rank()),
         timeout_ns_(patience_ns(context)),
         flags_(context, operands.problem().P, kLocalWords),
-        choice_(choice) {
+        choice_(choice),
+        asked_(text(context.push)) {
     require_aligned_rows(operands);
     const PushMap map = push_map(operands.problem(), operands.operation().columns, operands.rank());
     for (int set = 0; set < Operands::kHeadSets; ++set)
@@ -69,6 +71,7 @@ class Fused final : public PreparedOperation {
     return {{"kernel", std::string(choice_.kernel->name)},
             {"raster", std::string(name(choice_.raster))},
             {"swizzle", std::int64_t{choice_.swizzle}},
+            {"kernel_asked", asked_},
             {"multiprocessors", std::int64_t{device_.multiprocessors()}},
             {"head_sets", std::int64_t{Operands::kHeadSets}}};
   }
@@ -117,6 +120,7 @@ class Fused final : public PreparedOperation {
   std::uint64_t timeout_ns_;
   DeviceFlags flags_;
   PushChoice choice_;
+  std::string asked_;
   std::array<std::unique_ptr<PreparedKernel>, Operands::kHeadSets> kernels_;
   std::uint64_t epoch_ = 0;
 };
