@@ -2,7 +2,7 @@
 #include <string>
 
 #include <megaup/ops/device_parts_cuda.cuh>
-#include <megaup/ops/gemm_a2a/push_gemm_cuda.cuh>
+#include <megaup/ops/gemm_a2a/fused_cuda.cuh>
 
 namespace megaup::ops {
 
@@ -13,12 +13,10 @@ namespace {
 /// Words of this rank alone; peers write one word each: the launch whose tiles they have stored.
 enum LocalWord : int { kArrived, kEpoch, kLost, kLocalWords };
 
-/// The kernel with its order of tiles: the one place where it is chosen.
+/// The planner's choice: the one place where it is made.
 struct Choice {
-  const CompiledPush* kernel = nullptr;
-  Raster raster{};
-  int swizzle = 1;
-  core::Reason why;  ///< why there is none
+  PushChoice push{};
+  core::Reason why = {};  ///< why there is none
 };
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
@@ -28,7 +26,7 @@ Choice choose(const Operation& op, const core::Problem& problem, const Context& 
   const PushCandidate& best = plan.chosen();
   for (const CompiledPush* row : compiled_pushes())
     if (row->name == best.kernel->name && row->weight_transposed == op.weight_transposed)
-      return {row, best.raster, best.swizzle, {}};
+      return {.push = {row, best.raster, best.swizzle}};
   return {.why = "kernel " + std::string(best.kernel->name) +
                  (context.push.kernel.empty() ? ", the planner's choice," : ", which the spec asks for,") +
                  " was not compiled into this program (MEGAUP_CUDA_KERNELS)"};
@@ -41,12 +39,12 @@ Choice choose(const Operation& op, const core::Problem& problem, const Context& 
 /// number of runs.
 class Fused final : public PreparedOperation {
  public:
-  Fused(Operands& operands, const Context& context)
+  Fused(Operands& operands, const Context& context, const PushChoice& choice)
       : device_(*context.communicator.device()),
         rank_(operands.rank()),
         timeout_ns_(patience_ns(context)),
         flags_(context, operands.problem().P, kLocalWords),
-        choice_(choose(operands.operation(), operands.problem(), context)),
+        choice_(choice),
         asked_(text(context.push)) {
     require_aligned_rows(operands);
     const PushMap map = push_map(operands.problem(), operands.operation().columns, operands.rank());
@@ -121,7 +119,7 @@ class Fused final : public PreparedOperation {
   int rank_;
   std::uint64_t timeout_ns_;
   DeviceFlags flags_;
-  Choice choice_;
+  PushChoice choice_;
   std::string asked_;
   std::array<std::unique_ptr<PreparedKernel>, Operands::kHeadSets> kernels_;
   std::uint64_t epoch_ = 0;
@@ -137,6 +135,11 @@ core::Reason infeasible(const Operation& op, const core::Problem& problem, const
 
 }  // namespace
 
+std::unique_ptr<PreparedOperation> prepare_fused_push(Operands& operands, const Context& context,
+                                                      const PushChoice& choice) {
+  return std::make_unique<Fused>(operands, context, choice);
+}
+
 constinit const Arm gemm_a2a_fused_cuda_arm{
     .name = "fused",
     .doc = "one kernel: the GEMM stores each tile in its final place on its final rank",
@@ -144,9 +147,11 @@ constinit const Arm gemm_a2a_fused_cuda_arm{
     .place = Place::cuda,
     .bound = false,
     .infeasible = infeasible,
-    .prepare = [](Operands& operands, const Context& context) -> std::unique_ptr<PreparedOperation> {
-      return std::make_unique<Fused>(operands, context);
-    },
+    .prepare =
+        [](Operands& operands, const Context& context) {
+          return prepare_fused_push(operands, context,
+                                    choose(operands.operation(), operands.problem(), context).push);
+        },
     .workspace_bytes = [](const Operation&, const core::Problem& problem,
                           std::string_view) { return DeviceFlags::bytes(problem.P, kLocalWords); }};
 
