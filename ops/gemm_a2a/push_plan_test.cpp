@@ -75,7 +75,7 @@ TEST_CASE("the measured favourites are chosen") {
   };
   CHECK(chosen(shape(8192, 6144, 4096), Regime::sustained) == "pp128x192");
   CHECK(chosen(shape(8192, 6144, 4096), Regime::spaced) == "c256x192");
-  CHECK(chosen(shape(8192, 4096, 4096), Regime::sustained) == "pp128x128");
+  CHECK(chosen(shape(8192, 4096, 4096), Regime::sustained) == "c128x256");
   CHECK(chosen(shape(8192, 4096, 4096), Regime::spaced) == "c128x256");
   CHECK(chosen(shape(8192, 18432, 16384), Regime::spaced) == "c256x192");  // a long k costs small tiles the cache
 }
