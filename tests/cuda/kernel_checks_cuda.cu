@@ -75,6 +75,7 @@ void replay_as_graph(const ops::PreparedKernel& kernel, int replays) {
   kernel.run(stream);
   check(cudaStreamEndCapture(stream, &graph), "capture");
   check(cudaGraphInstantiate(&executable, graph, 0), "graph");
+  check(cudaDeviceSynchronize(), "what was enqueued before");  // in other streams
   for (int replay = 0; replay < replays; ++replay) check(cudaGraphLaunch(executable, stream), "replay");
   check(cudaStreamSynchronize(stream), "replays");
   cudaGraphExecDestroy(executable);
