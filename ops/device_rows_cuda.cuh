@@ -86,8 +86,9 @@ constexpr Arm device_gemm_only(Kind kind, std::string_view doc) {
           .bound = true,
           .infeasible = unsound_alone,
           .prepare = prepare_device_gemm_only,
-          .workspace_bytes = [](const Operation& op, const core::Problem& problem,
-                                std::string_view) { return device_gemm_only_bytes(op, problem); }};
+          .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
+            return device_gemm_only_bytes(op, problem);
+          }};
 }
 
 constexpr Arm device_exchange_only(Kind kind) {
@@ -98,8 +99,9 @@ constexpr Arm device_exchange_only(Kind kind) {
           .bound = true,
           .infeasible = without_any_exchange,
           .prepare = prepare_device_exchange_only,
-          .workspace_bytes = [](const Operation& op, const core::Problem& problem,
-                                std::string_view) { return device_exchange_only_bytes(op, problem); }};
+          .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
+            return device_exchange_only_bytes(op, problem);
+          }};
 }
 
 constexpr Arm device_reorder_only(Kind kind) {
@@ -110,8 +112,9 @@ constexpr Arm device_reorder_only(Kind kind) {
           .bound = true,
           .infeasible = unsound_alone,
           .prepare = prepare_device_reorder_only,
-          .workspace_bytes = [](const Operation& op, const core::Problem& problem,
-                                std::string_view) { return device_reorder_only_bytes(op, problem); }};
+          .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
+            return device_reorder_only_bytes(op, problem);
+          }};
 }
 
 }  // namespace megaup::ops

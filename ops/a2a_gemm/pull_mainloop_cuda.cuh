@@ -53,10 +53,9 @@ struct PullMainloop : Base {
         static_cast<const typename Base::InternalElementA*>(base),
         cute::make_layout(cute::make_shape(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(slabs)),
                           stride));
-    const auto copy = cute::make_tma_copy_A_sm90(typename Base::GmemTiledCopyA{}, tensor,
-                                                 SmemLayoutA{}(cute::_, cute::_, cute::Int<0>{}),
-                                                 typename Base::TileShape{},
-                                                 typename Base::DispatchPolicy::ClusterShape{});
+    const auto copy = cute::make_tma_copy_A_sm90(
+        typename Base::GmemTiledCopyA{}, tensor, SmemLayoutA{}(cute::_, cute::_, cute::Int<0>{}),
+        typename Base::TileShape{}, typename Base::DispatchPolicy::ClusterShape{});
     return *copy.get_tma_descriptor();
   }
 

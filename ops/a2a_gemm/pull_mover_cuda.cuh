@@ -2,8 +2,8 @@
 
 #include <cuda_bf16.h>
 
-#include <cute/arch/copy_sm90_tma.hpp>
 #include <cutlass/arch/barrier.h>
+#include <cute/arch/copy_sm90_tma.hpp>
 
 #include <megaup/ops/a2a_gemm/pull_flags_cuda.cuh>
 

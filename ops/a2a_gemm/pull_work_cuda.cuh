@@ -26,11 +26,11 @@ struct PullShared {
 /// Units of some groups of rows, in the order group, peer, block, unit; after the peers of a group its sums.
 struct PullPass {
   std::uint32_t first_block, units, unit_bytes;
-  std::uint32_t peers_units[2];        // of all peers in a group: whole, last
-  cutlass::FastDivmod group_units;     // of a whole group
-  cutlass::FastDivmod peer_units[2];   // of one peer in a group: whole, last
-  cutlass::FastDivmod block_units;     // of one peer in a block
-  cutlass::FastDivmod sum_units;       // of the sums of a block
+  std::uint32_t peers_units[2];       // of all peers in a group: whole, last
+  cutlass::FastDivmod group_units;    // of a whole group
+  cutlass::FastDivmod peer_units[2];  // of one peer in a group: whole, last
+  cutlass::FastDivmod block_units;    // of one peer in a block
+  cutlass::FastDivmod sum_units;      // of the sums of a block
 };
 
 struct PullWork {
@@ -41,10 +41,10 @@ struct PullWork {
   std::int32_t ranks, rank, first, shards;
   std::int32_t rows, row_tiles, block_shift;  // tiles of a block: 1 << block_shift
   std::uint32_t blocks, group_blocks;
-  std::uint32_t row_bytes[kPullKinds];    // of one rank's tensor
-  std::uint32_t block_ends[kPullKinds];   // of Q, K and V in the bytes of a block of one peer
+  std::uint32_t row_bytes[kPullKinds];      // of one rank's tensor
+  std::uint32_t block_ends[kPullKinds];     // of Q, K and V in the bytes of a block of one peer
   std::uint32_t shard_quanta, sums_quanta;  // of one block
-  std::uint32_t copies, sum_piece;        // contributions to a sum, and bytes of it that are added at a time
+  std::uint32_t copies, sum_piece;          // contributions to a sum, and bytes of it that are added at a time
   cutlass::FastDivmod run_tiles, sum_units_each;
   std::int32_t tile_shift[PullMap::kMaxRuns];
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,8 +17,11 @@
 #include <megaup/ops/arm.hpp>
 
 /// A device made of host memory. Nothing that is enqueued happens before somebody waits for it, and its clock counts
-/// seconds of work that the test states: what a caller forgets to wait for is missing, and times are exact.
+/// seconds of work that the test states: what a caller forgets to wait for is missing, and times are exact. Work that
+/// takes kForever is never done: waits for it end as those of a device that has lost patience.
 namespace megaup::fake {
+
+inline constexpr double kForever = std::numeric_limits<double>::infinity();
 
 class FakeDevice final : public core::Device {
  public:
@@ -51,6 +55,8 @@ class FakeDevice final : public core::Device {
     enqueue(1e-4, [this] { ++flushes; });
   }
   core::DeviceState state() override { return {1.5e9, 3.2e9, 700, 60, 4}; }
+
+  std::size_t waiting() const { return waiting_.size(); }
 
   int flushes = 0;
 
@@ -111,8 +117,9 @@ class FakeWorld final : public comm::Communicator {
 
 /// What a launch of the arm does besides the operation. Called when the device comes to it.
 struct Misdeed {
-  std::function<void(ops::Operands&, int rank, std::int64_t launch)> on_device;
-  std::function<core::Reason(int rank, std::int64_t launches)> fault;
+  std::function<void(ops::Operands&, int rank, std::int64_t launch)> on_device = {};
+  std::function<core::Reason(int rank, std::int64_t launches)> fault = {};
+  std::function<bool(int rank, std::int64_t run)> never_ends = {};  ///< asked when it is enqueued
 };
 /// Each launch takes a millisecond of the device's time on rank 0, two on rank 1, ...
 constexpr double kLaunchSeconds = 1e-3;
