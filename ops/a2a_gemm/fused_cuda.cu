@@ -52,7 +52,7 @@ class Fused final : public PreparedOperation {
         asked_(text(context.pull)) {
     require_aligned_rows(operands);
     require_gapless_heads(operands);
-    const PullMap map = pull_map(operands.problem(), operands.operation().columns, operands.rank());
+    const PullMap map = pull_map(operands.problem(), operands.operation().columns, operands.rank(), choice_.order);
     kernel_ = choice_.kernel->pull(gemm(operands), map, choice_.moves, heads(operands), flags(operands));
   }
 
@@ -77,7 +77,9 @@ class Fused final : public PreparedOperation {
             {"move_block_rows", choice_.moves.block_rows},
             {"move_group_rows", choice_.moves.group_rows},
             {"move_unit_bytes", choice_.moves.unit},
-            {"k_order", std::string("own shard first, then rank+1 and on; replicated KV heads last")}};
+            {"k_order", std::string(choice_.order == ShardOrder::own_first
+                                        ? "own shard first, then rank+1 and on; replicated KV heads last"
+                                        : "shard of rank 0 first, then of rank 1 and on; replicated KV heads last")}};
   }
 
  private:
@@ -145,8 +147,7 @@ constinit const Arm a2a_gemm_fused_cuda_arm{
     .infeasible = infeasible,
     .prepare =
         [](Operands& operands, const Context& context) {
-          return prepare_fused_pull(operands, context,
-                                    choose(operands.operation(), operands.problem(), context).pull);
+          return prepare_fused_pull(operands, context, choose(operands.operation(), operands.problem(), context).pull);
         },
     .workspace_bytes =
         [](const Operation& op, const core::Problem& problem, std::string_view) {

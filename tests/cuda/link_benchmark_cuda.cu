@@ -71,8 +71,8 @@ struct Cell {
   core::Problem problem;
 };
 
-void print_row(const Cell& cell, std::string_view duty, std::string_view group, const Variant& variant, const Times& bare,
-               const Times& ms, const core::DeviceState& state) {
+void print_row(const Cell& cell, std::string_view duty, std::string_view group, const Variant& variant,
+               const Times& bare, const Times& ms, const core::DeviceState& state) {
   Times share;
   for (std::size_t i = 0; i < ms.size(); ++i) share.push_back(bare[i] / ms[i]);
   std::printf("| %s | %s | %.*s | %lld | %s | %.*s | %.*s | %s | %.4f | %.3f | %.3f-%.3f | %.0f | %.0f | %s |\n",
@@ -112,8 +112,7 @@ std::vector<double> time_group(const Cell& cell, const Duty& duty, const Budget&
   std::vector<double> shares;
   for (std::size_t i = 0; i < variants.size(); ++i) {
     shares.push_back(median_share(times[0], times[i]));
-    if (cell.group.rank() == 0)
-      print_row(cell, duty.name, budget.group, *variants[i], times[0], times[i], state);
+    if (cell.group.rank() == 0) print_row(cell, duty.name, budget.group, *variants[i], times[0], times[i], state);
   }
   std::fflush(stdout);
   return shares;
@@ -266,8 +265,7 @@ void fill_in(Options& options) {
   if (options.models.empty()) options.models.assign(std::begin(kModels), std::begin(kModels) + 3);
   if (options.duties.empty()) options.duties.assign(std::begin(kDuties), std::end(kDuties));
   if (options.M.empty()) options.M = {8192};
-  if (options.operations.empty())
-    options.operations.assign(ops::operations().begin(), ops::operations().end());
+  if (options.operations.empty()) options.operations.assign(ops::operations().begin(), ops::operations().end());
 }
 
 }  // namespace

@@ -56,8 +56,8 @@ std::vector<Variant> pulls(ops::Operands& operands, const ops::Context& context)
   const auto spaced = ops::plan_pull(shape, run_rows, ops::Regime::spaced, sms);
   std::vector<Variant> variants;
   const auto add = [&](const std::string& name, std::string words, const ops::PullChoice& choice) {
-    variants.push_back({name + units(choice.moves), std::move(words),
-                        ops::prepare_fused_pull(operands, context, choice)});
+    variants.push_back(
+        {name + units(choice.moves), std::move(words), ops::prepare_fused_pull(operands, context, choice)});
   };
   for (std::size_t i = 0; i < sustained.candidates.size(); ++i) {
     const ops::PullCandidate& candidate = sustained.candidates[i];
@@ -101,8 +101,7 @@ Variant bare_gemm(ops::Operands& operands, const ops::Context& context) {
 }
 
 std::vector<Variant> fused_kernels(ops::Operands& operands, const ops::Context& context) {
-  return operands.operation().kind == ops::Kind::gemm_to_a2a ? pushes(operands, context)
-                                                             : pulls(operands, context);
+  return operands.operation().kind == ops::Kind::gemm_to_a2a ? pushes(operands, context) : pulls(operands, context);
 }
 
 std::vector<Variant> native_arms(ops::Operands& operands, const ops::Context& context,

@@ -11,7 +11,7 @@ namespace megaup::cuda_tests {
 
 struct Variant {
   std::string name;
-  std::string note;    ///< why it is there whatever its time; empty where only its time decides
+  std::string note;  ///< why it is there whatever its time; empty where only its time decides
   std::unique_ptr<ops::PreparedOperation> operation;
 };
 
