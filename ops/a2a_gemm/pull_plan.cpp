@@ -4,6 +4,7 @@
 #include <bit>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <megaup/ops/a2a_gemm/pull_map.hpp>
 
@@ -16,16 +17,17 @@ constexpr std::int64_t kClusterBlocks = 2;
 constexpr std::int64_t kAlignment = 8;
 
 // BF16 rates of an H200 on random data in TFLOP/s, at its power cap and below it, and the time that a launch takes
-// beside its tiles. Measured; only the order of the candidates depends on them.
+// beside its tiles. Measured, those at the cap with each kernel alone on the device for a while (push_plan.cpp); only the
+// order of the candidates depends on them.
 constexpr double kSustainedTeraflops = 670;
 constexpr double kSpacedTeraflops = 800;
 
 // "c": cooperative, "pp": ping-pong, which waits longer for its first rows because its waves are shorter.
 constexpr PullKernel kKernels[] = {
-    {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 0.99, 0.995, 10},
-    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.985, 1.03, 10},
-    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.025, 0.99, 16},
-    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.02, 0.95, 16},
+    {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 1.00, 0.995, 10},
+    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 1.01, 1.03, 10},
+    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 0.99, 0.99, 16},
+    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 0.94, 0.95, 16},
 };
 
 constexpr TileOrder kOrders[] = {{"N4", Raster::along_n, 4}, {"N2", Raster::along_n, 2}, {"N1", Raster::along_n, 1}};
@@ -56,7 +58,7 @@ std::int64_t wave_rows(const PullKernel& kernel, int swizzle, std::int64_t tiles
 double locality_loss(Regime regime, int swizzle, const GemmShape& shape) {
   constexpr std::int64_t kWideColumns = 8192, kManyRows = 8192;
   constexpr double kSustainedWide[] = {0.02, 0.004, 0}, kSpacedWide[] = {0.055, 0.025, 0};  // swizzle 1, 2, 4
-  constexpr double kSustainedTall[] = {0.006, 0.004, 0}, kSustainedSmall[] = {0.001, 0, 0.004};
+  constexpr double kSustainedTall[] = {0.004, 0, 0.01}, kSustainedSmall[] = {0.001, 0, 0.004};
   constexpr double kSpacedNarrow[] = {0.001, 0, 0.01};
   const int step = std::countr_zero(static_cast<unsigned>(swizzle));
   const bool wide = shape.n >= kWideColumns;
@@ -104,6 +106,20 @@ core::Reason unsound(const GemmShape& shape, std::int64_t run_rows, std::int64_t
   return {};
 }
 
+/// A tile has rows of one run and waits for one flag of each peer.
+bool divides(const PullKernel& kernel, std::int64_t run_rows) { return run_rows % kernel.tile_m == 0; }
+
+core::Reason too_tall(const KernelWish& wish, std::int64_t run_rows) {
+  const auto asked = std::ranges::find(kKernels, std::string_view(wish.kernel), &PullKernel::name);
+  if (asked == std::end(kKernels) || divides(*asked, run_rows)) return {};
+  std::vector<std::string_view> others;
+  for (const PullKernel& kernel : kKernels)
+    if (divides(kernel, run_rows)) others.push_back(kernel.name);
+  return fmt::format(
+      "the spec asks for {}: its tiles of {} rows do not divide the runs of {} rows; {} have tiles that do", text(wish),
+      asked->tile_m, run_rows, fmt::join(others, ", "));
+}
+
 }  // namespace
 
 std::span<const PullKernel> pull_kernels() { return kKernels; }
@@ -119,13 +135,14 @@ PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, Regime regime,
   plan.refused = unsound(shape, run_rows, sms);
   if (plan.refused) return plan;
   for (const PullKernel& kernel : kKernels) {
-    if (run_rows % kernel.tile_m != 0) continue;  // a tile has rows of one run and waits for one flag of each peer
+    if (!divides(kernel, run_rows)) continue;
     for (const TileOrder& order : kOrders) {
       const PullCandidate candidate = costed(kernel, order, run_rows, plan);
       if (candidate.swizzle == order.swizzle) plan.candidates.push_back(candidate);
     }
   }
   choose(plan);
+  if (auto why = too_tall(wish, run_rows)) plan.refused = why;
   return plan;
 }
 
