@@ -48,7 +48,7 @@ void check_case(const ops::Operation& operation, const core::Problem& problem, s
     return;
   }
   const PullWorld world(operation, problem);
-  const PullCase c(world, rank);
+  const PullCase c(world, rank, shards);
   c.randomise_weight(5);
   for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
     const ops::CompiledPull& kernel = *compiled;
