@@ -2,8 +2,8 @@
 
 #include <megaup/ops/gate.hpp>
 #include <megaup/ops/gate_tensors.hpp>
-#include <megaup/ops/prepared_kernel_cuda.cuh>
 #include <megaup/tests/conformance/worlds.hpp>
+#include <megaup/tests/cuda/graph_cuda.cuh>
 
 namespace megaup::cuda_tests {
 
@@ -60,32 +60,6 @@ void check_bits(comm::Communicator& group, const Case& c, Findings& findings) {
   group.barrier();
 }
 
-/// Launches of an operation captured in a graph, ready to be replayed in its device's stream.
-class Graph {
- public:
-  Graph(Prepared& prepared, int launches) : stream_(static_cast<cudaStream_t>(prepared.device.stream())) {
-    // Other ranks are threads that prepare, allocate and capture at the same time.
-    ops::device::check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "begin of a capture");
-    for (int launch = 0; launch < launches; ++launch) prepared.operation->run();
-    ops::device::check(cudaStreamEndCapture(stream_, &graph_), "end of a capture");
-    ops::device::check(cudaGraphInstantiate(&executable_, graph_, 0), "graph");
-    ops::device::check(cudaGraphUpload(executable_, stream_), "graph");
-    prepared.device.synchronize();
-  }
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-  ~Graph() {
-    cudaGraphExecDestroy(executable_);
-    cudaGraphDestroy(graph_);
-  }
-  void replay() const { ops::device::check(cudaGraphLaunch(executable_, stream_), "replay of a graph"); }
-
- private:
-  cudaStream_t stream_;
-  cudaGraph_t graph_ = nullptr;
-  cudaGraphExec_t executable_ = nullptr;
-};
-
 /// Two launches in a graph (two, because sets of heads and receive buffers take turns), replayed: epochs are counted on
 /// the device, so every replay is a new launch. A launch without a graph before and after it is right too.
 void check_graph(comm::Communicator& group, const Case& c, Findings& findings) {
@@ -96,7 +70,7 @@ void check_graph(comm::Communicator& group, const Case& c, Findings& findings) {
   ops::fill_inputs(prepared.operands, key);
   ops::poison_all(*prepared.operation, prepared.operands);
   prepared.operation->run();
-  const Graph graph(prepared, 2);
+  const Graph graph(prepared.device, 2, [&] { prepared.operation->run(); });
   group.barrier();
   for (int replay = 0; replay < kReplays; ++replay) graph.replay();
   prepared.device.synchronize();
@@ -115,7 +89,7 @@ void check_odd_graph(comm::Communicator& group, const Case& c, Findings& finding
   if (!begins(group, c, findings)) return;
   Prepared prepared(group, c, findings);
   ops::poison_all(*prepared.operation, prepared.operands);
-  const Graph graph(prepared, 1);
+  const Graph graph(prepared.device, 1, [&] { prepared.operation->run(); });
   group.barrier();
   for (int replay = 0; replay < 2; ++replay) graph.replay();
   prepared.device.synchronize();
