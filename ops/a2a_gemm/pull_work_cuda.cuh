@@ -38,7 +38,7 @@ struct PullWork {
   char* staging[kPullKinds + 1];  // Q, K, V: [P][M, width]; sums: [sums][M, D]
   PullFlags flags;
   PullPass passes[2];  // the first group, and all others
-  std::int32_t ranks, rank, shards;
+  std::int32_t ranks, rank, first, shards;
   std::int32_t rows, row_tiles, block_shift;  // tiles of a block: 1 << block_shift
   std::uint32_t blocks, group_blocks;
   std::uint32_t row_bytes[kPullKinds];      // of one rank's tensor
@@ -78,6 +78,7 @@ inline PullWork pull_work(const PullMap& map, const PullMoves& moves, const Pull
   work.flags = flags;
   work.ranks = map.ranks;
   work.rank = map.rank;
+  work.first = map.first;
   work.shards = map.shards();
   work.rows = map.rows;
   work.row_tiles = static_cast<std::int32_t>(map.rows / kPullTileRows);

@@ -1,9 +1,11 @@
 #include <arm_cases_cuda.cuh>
+#include <graph_cuda.cuh>
 
 #include <megaup/ops/gate.hpp>
 #include <megaup/ops/gate_tensors.hpp>
 #include <megaup/tests/conformance/worlds.hpp>
 #include <megaup/tests/cuda/graph_cuda.cuh>
+
 
 namespace megaup::cuda_tests {
 

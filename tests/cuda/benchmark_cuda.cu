@@ -72,6 +72,8 @@ void time_cells(const Benchmark& benchmark, const Options& options) {
 
 }  // namespace
 
+std::span<const Model> models() { return kModels; }
+
 int run_benchmark(int argc, char** argv, const Benchmark& benchmark) {
   const auto options = parsed(argc, argv);
   if (!options) return 2;

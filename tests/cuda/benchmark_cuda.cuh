@@ -14,6 +14,7 @@ struct Model {
   std::string_view name;
   std::int64_t H, Hq, Hk;  // D = 128
 };
+std::span<const Model> models();
 
 /// One operation of one model on P ranks.
 struct Cell {

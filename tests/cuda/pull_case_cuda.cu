@@ -61,9 +61,9 @@ namespace {
 
 constexpr core::Head kKinds[] = {core::Head::query, core::Head::key, core::Head::value};
 
-/// The kernel's order of K, said once more: the shards of the own rank, the next and so on, each in the weight's order;
+/// The kernel's order of K, said once more: the shards of the first rank, the next and so on, each in the weight's order;
 /// then each replicated KV head's key and value.
-std::vector<std::int32_t> k_order(const core::HeadLayout& heads, std::int64_t rank) {
+std::vector<std::int32_t> k_order(const core::HeadLayout& heads, std::int64_t first) {
   std::vector<std::int32_t> order;
   const auto add = [&](std::int64_t j) {
     for (std::int64_t d = 0; d < heads.p.D; ++d) order.push_back(static_cast<std::int32_t>(j * heads.p.D + d));
@@ -71,7 +71,7 @@ std::vector<std::int32_t> k_order(const core::HeadLayout& heads, std::int64_t ra
   for (std::int64_t i = 0; i < heads.p.P; ++i)
     for (std::int64_t j = 0; j < heads.heads(); ++j) {
       const core::HeadId head = heads.at(j);
-      if (heads.copies(head.kind) == 1 && heads.first_rank(head) == (rank + i) % heads.p.P) add(j);
+      if (heads.copies(head.kind) == 1 && heads.first_rank(head) == (first + i) % heads.p.P) add(j);
     }
   if (heads.columns == core::Columns::qkv && heads.p.kv_copies() > 1)
     for (std::int64_t k = 0; k < heads.p.Hk; ++k)
@@ -118,9 +118,10 @@ void PullWorld::assume_arrived(std::int64_t rank) const {
         "flags");
 }
 
-PullCase::PullCase(const PullWorld& w, std::int64_t r)
+PullCase::PullCase(const PullWorld& w, std::int64_t r, ops::ShardOrder s)
     : world(w),
       rank(r),
+      shards(s),
       shape(ops::gemm_shape(w.operation, w.problem)),
       weight(shape.n * shape.k * 2),
       c(shape.m * shape.n * 2),
@@ -134,7 +135,7 @@ PullCase::PullCase(const PullWorld& w, std::int64_t r)
   int device = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
   check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device), "SM count");
-  const auto columns = k_order(w.heads, r);
+  const auto columns = k_order(w.heads, s == ops::ShardOrder::own_first ? r : 0);
   if (static_cast<std::int64_t>(columns.size()) != shape.k) throw std::logic_error("the order of K misses columns");
   check(cudaMemcpy(order.data(), columns.data(), columns.size() * 4, cudaMemcpyHostToDevice), "order of K");
   reset_local();

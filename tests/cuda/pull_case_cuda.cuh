@@ -36,7 +36,7 @@ struct PullWorld {
 
 /// One rank.
 struct PullCase {
-  PullCase(const PullWorld& world, std::int64_t rank);
+  PullCase(const PullWorld& world, std::int64_t rank, ops::ShardOrder shards = ops::ShardOrder::own_first);
 
   void randomise_weight(std::uint64_t seed) const;  ///< uniform in [-1/8, 1/8)
   void poison() const;                              ///< C and the staging buffer
@@ -55,11 +55,12 @@ struct PullCase {
   ops::PullGemm gemm(int swizzle) const;
   ops::PullHeads pull_heads() const;
   ops::PullFlags flags() const;
-  ops::PullMap map() const { return ops::pull_map(world.problem, world.operation.columns, rank); }
+  ops::PullMap map() const { return ops::pull_map(world.problem, world.operation.columns, rank, shards); }
   ops::PullPlan plan(ops::Regime regime) const;
 
   const PullWorld& world;
   std::int64_t rank;
+  ops::ShardOrder shards;
   ops::GemmShape shape;
   int sms = 0;
   Memory weight, c, staging, local_words;

@@ -18,7 +18,9 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-fake::Misdeed misdeed;  // rows of arms are plain functions: they cannot carry it
+// Rows of arms are plain functions: they cannot carry these.
+fake::Misdeed misdeed;
+ops::KernelWish push, pull;  // that an arm was prepared with
 
 template <ops::Kind kKind>
 const ops::Arm kFake{
@@ -32,6 +34,7 @@ const ops::Arm kFake{
         [](ops::Operands& operands, const ops::Context& context) {
           fake::expect(context.regime == ops::Regime::spaced, "the regime of the spec");
           fake::expect(context.gemm_provider == "cublaslt", "no provider of the host");
+          if (context.communicator.rank() == 0) push = context.push, pull = context.pull;
           return fake::prepare_fake(operands, context, &misdeed);
         },
     .workspace_bytes = [](const ops::Operation&, const core::Problem&, std::string_view) -> std::int64_t { return 0; }};
@@ -51,7 +54,10 @@ core::CellRecord measured(const std::string& backend, const std::string& candida
       "measure: {{warmup: 1, {}, duty: spaced}}\n",
       candidate, backend, measure);
   const std::vector<std::string_view> operations{"qkv_fwd", "out_fwd"}, arms{"fake", "other", "missing"};
-  const auto spec = experiments::parse_spec(yaml, "fake.yaml", {.operations = operations, .cuda_arms = arms});
+  const std::vector<std::string_view> kernels{"small", "large"}, orders{"N1", "N2"};
+  const auto spec = experiments::parse_spec(
+      yaml, "fake.yaml",
+      {.operations = operations, .cuda_arms = arms, .push = {kernels, orders}, .pull = {kernels, orders}});
   const auto plan = experiments::plan(spec, {.version = "test"});
   core::CellRecord record;
   fake::on_fake_devices(2, [&](fake::FakeWorld& world) {
@@ -77,6 +83,16 @@ TEST_CASE("a cell on devices has the device's times, and what each device said i
   CHECK(std::get<std::string>(cell.extra.at("fabric")) == "emulated");
   CHECK(std::get<std::string>(cell.extra.at("duty")) == "spaced");
   CHECK(std::get<std::string>(cell.extra.at("devices")) == "fake device 0; fake device 1");
+}
+
+TEST_CASE("arms are prepared with the kernels that the spec asks for, and the cell stores them") {
+  misdeed = {};
+  const auto cell = measured("share_device: true, push: large/N2, pull: auto/N1");
+  REQUIRE(cell.status == "measured");
+  CHECK(push == ops::KernelWish{"large", "N2"});
+  CHECK(pull == ops::KernelWish{"", "N1"});
+  CHECK(std::get<std::string>(cell.extra.at("push")) == "large/N2");
+  CHECK(std::get<std::string>(cell.extra.at("pull")) == "auto/N1");
 }
 
 TEST_CASE("solo timing stores one rank, and the check before it has all") {
