@@ -4,7 +4,6 @@
 #include <megaup/ops/gate.hpp>
 #include <megaup/ops/gate_tensors.hpp>
 #include <megaup/tests/conformance/worlds.hpp>
-#include <megaup/tests/cuda/graph_cuda.cuh>
 
 
 namespace megaup::cuda_tests {
