@@ -42,7 +42,7 @@ void check_kernel(const PullCase& c, const ops::CompiledPull& kernel, int swizzl
 }
 
 void check_case(const ops::Operation& operation, const core::Problem& problem, std::int64_t rank, int launches,
-                Tally& tally) {
+                Tally& tally, ops::ShardOrder shards = ops::ShardOrder::own_first) {
   if (core::refusal(problem) || ops::pull_refusal(problem, operation.columns)) {
     ++tally.refusals;
     return;
