@@ -11,8 +11,17 @@ namespace megaup::comm {
 
 /// What moves the bytes. A host backend has one way, `automatic`. On devices `automatic` is what the communicator was
 /// made with (DeviceChoice).
-enum class Transport : std::uint8_t { automatic, nccl, copy_engine };
+enum class Transport : std::uint8_t {
+  automatic,
+  nccl,           ///< kernels of NCCL
+  nccl_window,    ///< the same, between buffers that NCCL has mapped on all ranks (a symmetric window)
+  nccl_zero_cta,  ///< copy engines under NCCL, between such buffers: no multiprocessor takes part
+  copy_engine,    ///< peer copies of our own
+};
 std::string_view name(Transport value);
+constexpr bool by_nccl(Transport value) {
+  return value == Transport::nccl || value == Transport::nccl_window || value == Transport::nccl_zero_cta;
+}
 
 struct ExchangeShape {
   std::size_t bytes_per_peer = 0;  ///< the same for every pair; zero is allowed

@@ -227,7 +227,8 @@ void check_layouts(const ops::Operation& operation, CaseSet set, Tally& tally) {
   // GQA; MHA; two and one KV heads on up to 8 ranks; 64 features; no tile divides the hidden size
   constexpr Heads kHeads[] = {{32, 8, 128}, {16, 16, 128}, {16, 2, 128}, {16, 1, 128}, {16, 8, 64}};
   for (const core::Problem& problem : layout_problems(set, 1088, kHeads))
-    check_case(operation, problem, problem.P * 3 / 4, set == CaseSet::small ? 1 : 2, tally);
+    for (const auto shards : {ops::ShardOrder::own_first, ops::ShardOrder::rank_zero_first})
+      check_case(operation, problem, problem.P * 3 / 4, set == CaseSet::small ? 1 : 2, tally, shards);
 }
 
 void check_all(CaseSet set, Tally& tally) {

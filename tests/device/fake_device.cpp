@@ -91,6 +91,12 @@ std::byte* FakeDevice::allocate(std::size_t bytes) {
   return memory;
 }
 
+std::int64_t FakeDevice::allocated() const {
+  std::int64_t bytes = 0;
+  for (const auto& [address, buffer] : memory_) bytes += static_cast<std::int64_t>(buffer.size());
+  return bytes;
+}
+
 void FakeDevice::release(std::byte* memory) noexcept { memory_.erase(memory); }
 
 void FakeDevice::copy_in(std::byte* to, std::span<const std::byte> from) {

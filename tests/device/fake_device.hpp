@@ -57,6 +57,7 @@ class FakeDevice final : public core::Device {
   core::DeviceState state() override { return {1.5e9, 3.2e9, 700, 60, 4}; }
 
   std::size_t waiting() const { return waiting_.size(); }
+  std::int64_t allocated() const;  ///< bytes that are given out now
 
   int flushes = 0;
 
@@ -84,6 +85,8 @@ class FakeWorld final : public comm::Communicator {
       : Communicator(host.rank(), host.size()), host_(host), device_(device), owned_(std::move(owned)) {}
   comm::Communicator& host() { return host_; }
   FakeDevice& fake() { return device_; }
+  /// Bytes of its rank in all peer memory that was ever made.
+  std::int64_t peer_bytes() const { return peer_bytes_; }
 
  private:
   std::string_view do_backend() const override { return host_.backend(); }
@@ -101,6 +104,7 @@ class FakeWorld final : public comm::Communicator {
     return host_.exchange(shape);
   }
   std::unique_ptr<comm::PeerMemory> do_peer_memory(std::size_t bytes, std::size_t flags) override {
+    peer_bytes_ += static_cast<std::int64_t>(bytes);
     return host_.peer_memory(bytes, flags);
   }
   core::Reason do_no_peer_memory() const override { return {}; }
@@ -113,6 +117,7 @@ class FakeWorld final : public comm::Communicator {
   comm::Communicator& host_;
   FakeDevice& device_;
   std::unique_ptr<comm::Communicator> owned_;
+  std::int64_t peer_bytes_ = 0;
 };
 
 /// What a launch of the arm does besides the operation. Called when the device comes to it.
