@@ -5,7 +5,6 @@
 #include <megaup/ops/gate_tensors.hpp>
 #include <megaup/tests/conformance/worlds.hpp>
 
-
 namespace megaup::cuda_tests {
 
 namespace {
