@@ -328,6 +328,11 @@ TEST_CASE("identity tells settings from results") {
     other.extra[setting] = std::string("cold");
     CHECK(key(other) != key(cell));
   }
+  for (const char* setting : {"kv_replication", "solo"}) {  // counts are settings as well
+    other = cell;
+    other.extra[setting] = std::int64_t{7};
+    CHECK(key(other) != key(cell));
+  }
   other = cell;
   other.qkv_weight = "concatenated";
   CHECK(key(other) != key(cell));

@@ -63,10 +63,12 @@ void check_on_device(Backend& backend, MapReader& reader, const KnownNames& know
         value_at(reader, "communicator"),
         "'communicator: mpi' cannot stand beside 'share_device: true': kernels of different processes do not run "
         "at the same time on one device; 'threads' can");
-  if (backend.share_device && backend.exchange == comm::Transport::nccl)
+  if (backend.share_device && by_nccl(backend.exchange))
     diagnostics.add(
         value_at(reader, "exchange"),
-        "'exchange: nccl' cannot stand beside 'share_device: true': NCCL has one device a rank; 'copy_engine' can");
+        fmt::format(
+            "'exchange: {}' cannot stand beside 'share_device: true': NCCL has one device a rank; 'copy_engine' can",
+            name(backend.exchange)));
 }
 
 }  // namespace
@@ -76,7 +78,7 @@ Backend read_backend(const YamlNode& node, const KnownNames& known, Diagnostics&
   MapReader reader(node, "backend", diagnostics);
   reader.choice("device", backend.device, {"host", "cuda"});
   reader.choice("communicator", backend.communicator, {"auto", "self", "threads", "mpi"});
-  reader.choice("exchange", backend.exchange, {"auto", "nccl", "copy_engine"});
+  reader.choice("exchange", backend.exchange, {"auto", "nccl", "nccl_window", "nccl_zero_cta", "copy_engine"});
   reader.boolean("share_device", backend.share_device);
   reader.boolean("solo", backend.solo);
   backend.push = read_wish(reader, "push", known.push, diagnostics);

@@ -165,6 +165,10 @@ TEST_CASE("GPUs: what needs one is refused without, and what cannot stand togeth
                            "'communicator: mpi' cannot stand beside 'share_device: true'"));
   CHECK(refused_with_cells("backend: {device: cuda, solo: true, exchange: nccl}\n",
                            "'exchange: nccl' cannot stand beside 'share_device: true'"));
+  CHECK(refused_with_cells("backend: {device: cuda, share_device: true, exchange: nccl_zero_cta}\n",
+                           "'exchange: nccl_zero_cta' cannot stand beside 'share_device: true'"));
+  CHECK(refused_with_cells("backend: {device: cuda, exchange: zero_cta}\n",
+                           "'exchange' must be one of auto, nccl, nccl_window, nccl_zero_cta, copy_engine"));
   CHECK(refused_with_cells("backend: {device: cuda, solo: true}\nvalidate: {mode: every}\n",
                            "'mode: every' cannot stand beside 'solo: true'"));
 }
@@ -181,6 +185,15 @@ TEST_CASE("GPUs: arms are those of the device", "[spec]") {
   CHECK(refused_with_cells("backend: {device: cuda}\narms: {candidate: native_chunked}\n",
                            "'candidate' 'native_chunked' exists with 'device: host' only; 'device: cuda' has native_packed, native_packed_ce, fused"));
   CHECK(refused_with_cells("arms: {candidate: native_packed_ce}\n", "exists with 'device: cuda' only"));
+}
+
+TEST_CASE("GPUs: every transport of an exchange has a word, which is read back", "[spec]") {
+  for (const std::string word : {"auto", "nccl", "nccl_window", "nccl_zero_cta", "copy_engine"}) {
+    const Spec spec = parse_with_cells("backend: {device: cuda, exchange: " + word + "}\n");
+    CHECK(name(spec.backend.exchange) == word);
+    CHECK(by_nccl(spec.backend.exchange) == word.starts_with("nccl"));
+    CHECK(resolved_json(spec).find("\"exchange\":\"" + word + "\"") != std::string::npos);
+  }
 }
 
 TEST_CASE("GPUs: kernels of the fused arms can be asked for", "[spec]") {

@@ -31,7 +31,10 @@ void add(std::vector<std::string_view>& names, std::string_view name) {
 
 }  // namespace
 
-std::string_view name(Raster value) { return value == Raster::along_m ? "M" : "N"; }
+std::string_view name(Raster value) {
+  if (value == Raster::rotated) return "R";
+  return value == Raster::along_m ? "M" : "N";
+}
 
 std::string text(const KernelWish& wish) {
   const std::string kernel = wish.kernel.empty() ? "auto" : wish.kernel;

@@ -11,8 +11,10 @@
 /// What the planners of the fused GPU kernels share: names of what they choose, and the choice itself.
 namespace megaup::ops {
 
-/// The direction in which consecutive tiles are handed out.
-enum class Raster : std::uint8_t { along_m, along_n };
+/// The direction in which consecutive tiles are handed out. Rotated (of pushes only): along M, the columns of the next
+/// rank's heads first, then those of the one after it and on, the own ones last. The last tiles then store into this
+/// rank's memory, and nothing is on its way through the link when the GEMM ends.
+enum class Raster : std::uint8_t { along_m, along_n, rotated };
 std::string_view name(Raster value);
 
 /// The order in which the tiles of a kernel are handed out. "N8": along N, those of 8 neighbouring rows or columns

@@ -58,13 +58,9 @@ void refuse_empty(const experiments::Plan& plan) {
 
 void require_devices(const experiments::Spec& spec) {
   if (spec.backend.device != experiments::DeviceKind::cuda) return;
+  if (const auto why = experiments::unfit_variables(spec, variable)) throw core::Error(core::ErrorKind::environment, *why);
   if (const auto why = core::no_cuda())
     throw core::Error(core::ErrorKind::environment, fmt::format("{}: device: cuda: {}", spec.file, *why));
-  const char* connections = variable("CUDA_DEVICE_MAX_CONNECTIONS");
-  if (spec.backend.share_device && connections != nullptr && std::string_view(connections) == "1")
-    throw core::Error(core::ErrorKind::environment,
-                      "CUDA_DEVICE_MAX_CONNECTIONS=1 lets one stream of a device run at a time, so ranks that share one would wait for "
-                      "each other for ever: unset it");
 }
 
 int status_of(const experiments::RunOutcome& outcome) {

@@ -53,7 +53,7 @@ class Fused final : public PreparedOperation {
         planned_for_(planned_multiprocessors(context)) {
     require_aligned_rows(operands);
     require_gapless_heads(operands);
-    const PullMap map = pull_map(operands.problem(), operands.operation().columns, operands.rank());
+    const PullMap map = pull_map(operands.problem(), operands.operation().columns, operands.rank(), choice_.order);
     kernel_ = choice_.kernel->pull(gemm(operands), map, choice_.moves, heads(operands), flags(operands));
   }
 
@@ -78,7 +78,9 @@ class Fused final : public PreparedOperation {
             {"move_block_rows", choice_.moves.block_rows},
             {"move_group_rows", choice_.moves.group_rows},
             {"move_unit_bytes", choice_.moves.unit},
-            {"k_order", std::string("own shard first, then rank+1 and on; replicated KV heads last")}};
+            {"k_order", std::string(choice_.order == ShardOrder::own_first
+                                        ? "own shard first, then rank+1 and on; replicated KV heads last"
+                                        : "shard of rank 0 first, then of rank 1 and on; replicated KV heads last")}};
   }
 
  private:

@@ -12,6 +12,7 @@ struct PullChoice {
   const CompiledPull* kernel = nullptr;
   int swizzle = 1;
   PullMoves moves{};
+  ShardOrder order = ShardOrder::own_first;
 };
 
 /// The arm `fused` with this choice in the place of the planner's. Ranks: collective; the choices may differ. Requires

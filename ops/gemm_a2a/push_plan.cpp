@@ -31,6 +31,8 @@ constexpr PushKernel kKernels[] = {
     {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 1.00, 1.02, 1.02},
     {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.02, 1.01, 0.95},
     {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 0.985, 0.965, 0.88},
+    {"c128x256_plain", Schedule::cooperative, 128, 256, 2, 1, 1.00, 1.00, 0.975, Store::plain},
+    {"pp128x192_plain", Schedule::ping_pong, 128, 192, 2, 1, 1.02, 1.01, 0.95, Store::plain},
 };
 
 /// Blocks drift apart along a long k and share less in the cache, small tiles first: linear between the two measured
@@ -44,6 +46,7 @@ double spaced_rate(const PushKernel& kernel, std::int64_t k) {
 constexpr TileOrder kOrders[] = {
     {"N8", Raster::along_n, 8}, {"N4", Raster::along_n, 4}, {"N2", Raster::along_n, 2}, {"N1", Raster::along_n, 1},
     {"M8", Raster::along_m, 8}, {"M4", Raster::along_m, 4}, {"M2", Raster::along_m, 2}, {"M1", Raster::along_m, 1},
+    {"R8", Raster::rotated, 8}, {"R4", Raster::rotated, 4}, {"R2", Raster::rotated, 2}, {"R1", Raster::rotated, 1},
 };
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
@@ -118,11 +121,13 @@ PushPlan plan_push(const GemmShape& shape, Regime regime, std::int64_t sms, cons
   PushPlan plan{.shape = shape, .regime = regime, .sms = sms, .wish = wish};
   plan.refused = unsound(shape, sms);
   if (plan.refused) return plan;
-  for (const PushKernel& kernel : kKernels)
+  for (const PushKernel& kernel : kKernels) {
+    if (kernel.store == Store::plain && wish.kernel != kernel.name) continue;
     for (const TileOrder& order : kOrders) {
       const PushCandidate candidate = costed(kernel, order, plan);
       if (candidate.swizzle == order.swizzle) plan.candidates.push_back(candidate);
     }
+  }
   choose(plan);
   return plan;
 }
@@ -132,7 +137,7 @@ std::string text(const PushPlan& plan) {
       fmt::format("push {} x {} x {} {} on {} SMs, {}: {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
                   plan.shape.weight_transposed ? "TN" : "NN", plan.sms, name(plan.regime), text(plan.wish));
   for (const PushCandidate& candidate : plan.candidates) {
-    out += fmt::format("  {:<12} {:>6} tiles {:>7.2f} waves {:>9.1f} us  {}\n",
+    out += fmt::format("  {:<18} {:>6} tiles {:>7.2f} waves {:>9.1f} us  {}\n",
                        fmt::format("{}/{}", candidate.kernel->name, candidate.order), candidate.tiles, candidate.waves,
                        candidate.microseconds, candidate.rejected ? *candidate.rejected : "CHOSEN");
   }

@@ -18,6 +18,8 @@ namespace megaup::ops {
 /// Cooperative: two warpgroups share one tile. Ping-pong: each has its own, and one computes while the other stores.
 enum class Schedule : std::uint8_t { cooperative, ping_pong };
 std::string_view name(Schedule value);
+/// How a tile leaves shared memory: by the bulk engine, or by stores of 16 bytes a thread of the warp that would tell it.
+enum class Store : std::uint8_t { bulk, plain };
 
 /// One compiled kernel, for both orientations of the weight. Tiles are tile_m x tile_n x 64; a cluster of blocks shares
 /// its loads.
@@ -29,6 +31,7 @@ struct PushKernel {
   /// Rate on whole waves, 1 = cuBLASLt's. Measured (docs/benchmarks.md): sustained; spaced with k up to 4096, and with
   /// k of 16384 and above.
   double sustained, spaced, spaced_long;
+  Store store = Store::bulk;  ///< plain: to compare with; a candidate only where the wish names it
 };
 std::span<const PushKernel> push_kernels();
 /// The orders of tiles that the planner tries, with every kernel.

@@ -159,3 +159,13 @@ TEST_CASE("a push plan prints every candidate and marks its choice") {
   CHECK_THAT(refused, ContainsSubstring("  refused: the spec asks for pp128x128/N8"));
   CHECK_THAT(refused, !ContainsSubstring("CHOSEN"));
 }
+
+TEST_CASE("kernels with plain stores are there to compare with: a plan has them only where they are asked for") {
+  const auto plain = [](const PushCandidate& candidate) { return candidate.kernel->store == Store::plain; };
+  const PushPlan plan = plan_push(shape(8192, 6144, 4096), Regime::sustained, kSms);
+  CHECK(std::ranges::none_of(plan.candidates, plain));
+  const PushPlan asked = plan_push(shape(8192, 6144, 4096), Regime::sustained, kSms, {"pp128x192_plain", "N8"});
+  REQUIRE(!asked.refused);
+  CHECK(asked.chosen().kernel->name == "pp128x192_plain");
+  CHECK(asked.chosen().kernel->store == Store::plain);
+}

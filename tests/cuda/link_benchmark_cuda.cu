@@ -3,26 +3,34 @@
 /// Where there are fewer devices than threads these share the first one, and the times say nothing about a link.
 ///
 ///   megaup_cuda_link_benchmark [WORD...] [M=ROWS...] [ranks=N] [seconds=LIMIT]
-///     WORD: models of the table, operations, and duties (sustained, mixed, spaced); llama-3.1-8b, qwen3-32b and
-///     llama-3.1-405b, and all of the others, unless named. M: 8192. ranks: 2, of threads. What has not begun after LIMIT
-///     seconds (150) is left out and counted.
+///     WORD: models of the table, operations, and duties; llama-3.1-8b, qwen3-32b and llama-3.1-405b, and all of the
+///     others, unless named. M: 8192. ranks: 2, of threads. What has not begun after LIMIT seconds (300) is left out and
+///     counted.
 ///
-/// Three groups a duty, one after the other:
-///   look     all fused kernels interleaved with the bare GEMM for a third of a second, which brings the devices to their
-///            clocks: 2 to 20 rounds
+/// Duties:
+///   blocked    every variant alone, back to back: 0.4 s that do not count, then 50 launches or 0.1 s. At its power limit a
+///              device then pays for the energy of this variant. The bare GEMM comes first and last
+///   sustained  variants interleaved, back to back: they share the clock that their mean power allows
+///   mixed      the same, the devices rest before each launch for half of the time of the bare GEMM
+///   spaced     four times that: the clock stays at its highest
+/// Three groups of an interleaved duty, one after the other:
+///   look     all fused kernels and the bare GEMM for a third of a second: 2 to 20 rounds, after a first that does not count
 ///   kernels  those with a note and the best of the others, the same way: 7 to 60 rounds
 ///   arms     the native arms interleaved with the bare GEMM, the kernels with a note and the best one. Native arms leave
 ///            the multiprocessors idle while they exchange, so this group is cooler
 ///
-/// ms: median over the rounds of the time of the slowest rank. share: median over the rounds of t(gemm_only) / t. MHz, W:
-/// SM clock of the slower device and power of the hotter one while the group ran. Correctness is what the check programs
-/// are for; a launch that does not end as it should ends this one with its reason.
+/// ms: median over the rounds of the time of the slowest rank; of ranks: median of each. share: median of t(gemm_only) / t
+/// of the same round (blocked: of the median of its first block). MHz: mean SM clock of the slower device, from the
+/// counters of the multiprocessors. W: mean of the devices, as NVML said meanwhile; mJ: W * ms. Correctness is what the
+/// check programs are for; a launch that does not end as it should ends this one with its reason.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <limits>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,14 +41,22 @@
 #include <megaup/core/cuda_devices.hpp>
 #include <megaup/experiments/device_watch.hpp>
 
+#include <benchmark_cuda.cuh>
 #include <link_timer_cuda.cuh>
 #include <link_variants_cuda.cuh>
-#include <timed_arms_cuda.cuh>
 
 namespace megaup::cuda_tests {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// How long the devices rest before each launch, in times of the bare GEMM.
+struct Duty {
+  std::string_view name;
+  double rest;
+  bool blocked = false;
+};
+constexpr Duty kDuties[] = {{"blocked", 0, true}, {"sustained", 0}, {"mixed", 0.5}, {"spaced", 4}};
 
 /// How long a group should run, and how often each of its variants.
 struct Budget {
@@ -52,17 +68,19 @@ constexpr Budget kLook{"look", 330, 2, 20}, kKernels{"kernels", 800, 7, 60}, kAr
 constexpr double kNear = 0.03;  // of the best share, in the first look
 constexpr int kRounds = 15;     // of the kernels, if they are not more than these without a note:
 constexpr double kFewest = 3, kMost = 12;
+constexpr double kHeatMs = 400, kAloneMs = 100;
+constexpr int kAloneLaunches = 50;
 
-struct Options {
+struct LinkOptions {
   std::vector<Model> models;
   std::vector<const ops::Operation*> operations;
   std::vector<Duty> duties;
   std::vector<std::int64_t> M;
-  int ranks = 2, seconds = 150;
+  int ranks = 2, seconds = 300;
 };
 
 /// One model and operation on one rank.
-struct Cell {
+struct LinkCell {
   comm::Communicator& group;
   LinkTimer& timer;
   const experiments::DeviceWatch& watch;
@@ -71,82 +89,96 @@ struct Cell {
   core::Problem problem;
 };
 
-void print_row(const Cell& cell, std::string_view duty, std::string_view group, const Variant& variant, const Times& bare,
-               const Times& ms, const core::DeviceState& state) {
+/// One line of the table.
+struct Row {
+  const Duty& duty;
+  std::string_view group;
+  const Variant& variant;
+  const Timed::Operation& timed;
   Times share;
-  for (std::size_t i = 0; i < ms.size(); ++i) share.push_back(bare[i] / ms[i]);
-  std::printf("| %s | %s | %.*s | %lld | %s | %.*s | %.*s | %s | %.4f | %.3f | %.3f-%.3f | %.0f | %.0f | %s |\n",
+  double clock_hz, power_w;
+};
+
+void print(const LinkCell& cell, const Row& row) {
+  if (cell.group.rank() != 0) return;
+  std::string ranks;
+  for (const double ms : row.timed.rank_medians) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%s%.4f", ranks.empty() ? "" : " ", ms);
+    ranks += text;
+  }
+  const double ms = quantile(row.timed.ms, 0.5);
+  std::printf("| %s | %s | %s | %lld | %s | %s | %s | %.4f | %s | %.3f | %.3f-%.3f | %.0f | %.0f | %.0f | %s |\n",
               std::string(cell.group.backend()).c_str(), std::string(cell.operation.name).c_str(),
-              static_cast<int>(cell.model.size()), cell.model.data(), static_cast<long long>(cell.problem.M()),
-              std::to_string(cell.group.size()).c_str(), static_cast<int>(duty.size()), duty.data(),
-              static_cast<int>(group.size()), group.data(), variant.name.c_str(), quantile(ms, 0.5),
-              quantile(share, 0.5), quantile(share, 0.1), quantile(share, 0.9), state.sm_clock_hz / 1e6, state.power_w,
-              variant.note.c_str());
+              std::string(cell.model).c_str(), static_cast<long long>(cell.problem.M()),
+              std::string(row.duty.name).c_str(), std::string(row.group).c_str(), row.variant.name.c_str(), ms,
+              ranks.c_str(), quantile(row.share, 0.5), quantile(row.share, 0.1), quantile(row.share, 0.9),
+              row.clock_hz / 1e6, row.power_w, row.power_w * ms, row.variant.note.c_str());
 }
 
-/// Of the slower and of the hotter device.
-core::DeviceState state_of_all(const Cell& cell, Clock::time_point begin) {
-  const core::DeviceState mine = cell.watch.during(begin, Clock::now()).value_or(core::DeviceState{});
-  core::DeviceState worst{};
-  worst.sm_clock_hz = std::ranges::min(cell.group.all_gather(mine.sm_clock_hz));
-  worst.power_w = std::ranges::max(cell.group.all_gather(mine.power_w));
-  return worst;
+/// Mean of the devices; NaN where NVML has not answered.
+double power_w(const LinkCell& cell, Clock::time_point begin) {
+  const auto mine = cell.watch.during(begin, Clock::now());
+  const auto all = cell.group.all_gather(mine ? mine->power_w : std::numeric_limits<double>::quiet_NaN());
+  return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
 }
 
-double median_share(const Times& bare, const Times& ms) {
-  Times share;
-  for (std::size_t i = 0; i < ms.size(); ++i) share.push_back(bare[i] / ms[i]);
-  return quantile(share, 0.5);
+Times shares(const Times& bare, const Times& ms) {
+  Times shares;
+  for (std::size_t i = 0; i < ms.size(); ++i) shares.push_back(bare[i] / ms[i]);
+  return shares;
 }
 
-/// Times the variants, of which the first is the bare GEMM, and prints them. Returns their shares.
-std::vector<double> time_group(const Cell& cell, const Duty& duty, const Budget& budget,
+// --- interleaved -----------------------------------------------------------------------------------------------------
+
+/// Times the variants, of which the first is the bare GEMM, and prints them. Returns their median shares.
+std::vector<double> time_group(const LinkCell& cell, const Duty& duty, const Budget& budget,
                                const std::vector<const Variant*>& variants, double bare_ms) {
   std::vector<ops::PreparedOperation*> operations;
   for (const Variant* variant : variants) operations.push_back(variant->operation.get());
   const double round_ms = static_cast<double>(variants.size()) * (1 + duty.rest) * bare_ms;
   const int rounds = static_cast<int>(std::clamp<double>(budget.ms / round_ms, budget.rounds, budget.most_rounds));
   const auto begin = Clock::now();
-  const std::vector<Times> times = cell.timer.run(operations, rounds, duty.rest * bare_ms);
-  const core::DeviceState state = state_of_all(cell, begin);
-  std::vector<double> shares;
+  const Timed timed = cell.timer.run(operations, {1, rounds, duty.rest * bare_ms});
+  const double power = power_w(cell, begin);
+  std::vector<double> medians;
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    shares.push_back(median_share(times[0], times[i]));
-    if (cell.group.rank() == 0)
-      print_row(cell, duty.name, budget.group, *variants[i], times[0], times[i], state);
+    const Times share = shares(timed.operations[0].ms, timed.operations[i].ms);
+    print(cell, {duty, budget.group, *variants[i], timed.operations[i], share, timed.clock_hz, power});
+    medians.push_back(quantile(share, 0.5));
   }
   std::fflush(stdout);
-  return shares;
+  return medians;
 }
 
 /// The variants with a note, the first first, and the best of the others.
-std::vector<const Variant*> kept(const std::vector<const Variant*>& variants, const std::vector<double>& shares,
+std::vector<const Variant*> kept(const std::vector<const Variant*>& variants, const std::vector<double>& share,
                                  double most) {
-  const double best = *std::max_element(shares.begin() + 1, shares.end());
+  const double best = *std::max_element(share.begin() + 1, share.end());
   std::vector<const Variant*> kept;
   std::vector<std::pair<double, const Variant*>> others;
   for (std::size_t i = 0; i < variants.size(); ++i)
     if (!variants[i]->note.empty())
       kept.push_back(variants[i]);
-    else if (shares[i] >= best - kNear)
-      others.emplace_back(shares[i], variants[i]);
+    else if (share[i] >= best - kNear)
+      others.emplace_back(share[i], variants[i]);
   std::ranges::stable_sort(others, std::greater(), &std::pair<double, const Variant*>::first);
   for (std::size_t i = 0; i < others.size() && static_cast<double>(i) < most; ++i) kept.push_back(others[i].second);
   return kept;
 }
 
-void time_duty(const Cell& cell, const Duty& duty, const Variant& bare, const std::vector<Variant>& kernels,
-               const std::vector<Variant>& natives) {
+void time_interleaved(const LinkCell& cell, const Duty& duty, const Variant& bare, const std::vector<Variant>& kernels,
+                      const std::vector<Variant>& natives) {
   ops::PreparedOperation* const alone[] = {bare.operation.get()};
-  const double bare_ms = quantile(cell.timer.run(alone, 5, 0).front(), 0.5);
+  const double bare_ms = quantile(cell.timer.run(alone, {1, 5}).operations[0].ms, 0.5);
   std::vector<const Variant*> variants{&bare};
   for (const Variant& kernel : kernels) variants.push_back(&kernel);
-  std::vector<double> shares = time_group(cell, duty, kLook, variants, bare_ms);
+  std::vector<double> share = time_group(cell, duty, kLook, variants, bare_ms);
   const double most = kKernels.ms / (kRounds * (1 + duty.rest) * bare_ms);
-  variants = kept(variants, shares, std::clamp(most, kFewest, kMost));
-  shares = time_group(cell, duty, kKernels, variants, bare_ms);
+  variants = kept(variants, share, std::clamp(most, kFewest, kMost));
+  share = time_group(cell, duty, kKernels, variants, bare_ms);
 
-  const auto best = static_cast<std::size_t>(std::max_element(shares.begin() + 1, shares.end()) - shares.begin());
+  const auto best = static_cast<std::size_t>(std::max_element(share.begin() + 1, share.end()) - share.begin());
   std::vector<const Variant*> arms{&bare};
   for (const Variant& native : natives) arms.push_back(&native);
   for (std::size_t i = 1; i < variants.size(); ++i)
@@ -154,21 +186,51 @@ void time_duty(const Cell& cell, const Duty& duty, const Variant& bare, const st
   time_group(cell, duty, kArms, arms, bare_ms);
 }
 
+// --- blocked ---------------------------------------------------------------------------------------------------------
+
+/// Prints the variant, with shares of a median of the bare GEMM; that of the variant itself if it is 0. Returns the
+/// median.
+double time_alone(const LinkCell& cell, const Duty& duty, const Variant& variant, double bare_ms) {
+  ops::PreparedOperation* const alone[] = {variant.operation.get()};
+  const double ms = quantile(cell.timer.run(alone, {1, 3}).operations[0].ms, 0.5);
+  const auto begin = Clock::now();
+  const int launches = std::max(kAloneLaunches, static_cast<int>(kAloneMs / ms));
+  const Timed timed = cell.timer.run(alone, {static_cast<int>(kHeatMs / ms), launches});
+  const double power = power_w(cell, begin);
+  const Timed::Operation& operation = timed.operations[0];
+  const double median = quantile(operation.ms, 0.5);
+  const Times bare(operation.ms.size(), bare_ms > 0 ? bare_ms : median);
+  print(cell, {duty, "alone", variant, operation, shares(bare, operation.ms), timed.clock_hz, power});
+  return median;
+}
+
+void time_blocked(const LinkCell& cell, const Duty& duty, const Variant& bare, const std::vector<Variant>& kernels,
+                  const std::vector<Variant>& natives) {
+  const double bare_ms = time_alone(cell, duty, bare, 0);
+  for (const std::vector<Variant>* variants : {&kernels, &natives})
+    for (const Variant& variant : *variants)
+      if (variant.alone) time_alone(cell, duty, variant, bare_ms);
+  time_alone(cell, duty, bare, bare_ms);
+  std::fflush(stdout);
+}
+
+// --- cells -----------------------------------------------------------------------------------------------------------
+
 /// Why the operation has no fused kernel here.
-core::Reason no_kernel(const Cell& cell, const ops::Context& context) {
+core::Reason no_kernel(const LinkCell& cell, const ops::Context& context) {
   if (auto why = core::refusal(cell.problem)) return why;
   return ops::find_arm("fused", cell.operation.kind, ops::Place::cuda)
       ->infeasible(cell.operation, cell.problem, context);
 }
 
 /// Prints on rank 0.
-void say(const Cell& cell, const std::string& what) {
+void say(const LinkCell& cell, const std::string& what) {
   if (cell.group.rank() != 0) return;
   std::printf("%.*s %s: %s\n", static_cast<int>(cell.model.size()), cell.model.data(),
               std::string(cell.operation.name).c_str(), what.c_str());
 }
 
-void time_cell(const Cell& cell, const Options& options) {
+void time_cell(const LinkCell& cell, const LinkOptions& options) {
   const ops::Context context{.communicator = cell.group, .patience = std::chrono::seconds(3)};
   if (const auto why = no_kernel(cell, context)) return say(cell, "refused: " + *why);
   const auto begin = Clock::now();
@@ -181,22 +243,23 @@ void time_cell(const Cell& cell, const Options& options) {
   for (const std::string& why : refused) say(cell, "refused: " + why);
   cell.group.barrier();
   const auto ready = Clock::now();
-  for (const Duty& duty : options.duties) time_duty(cell, duty, bare, kernels, natives);
+  for (const Duty& duty : options.duties)
+    (duty.blocked ? time_blocked : time_interleaved)(cell, duty, bare, kernels, natives);
   const auto seconds = [](Clock::duration time) { return std::to_string(std::chrono::duration<double>(time).count()); };
   say(cell, std::to_string(kernels.size()) + " kernels, prepared in " + seconds(ready - begin) + " s, timed in " +
                 seconds(Clock::now() - ready) + " s");
 }
 
-void time_all(comm::Communicator& host, const Options& options, bool share) {
+void time_all(comm::Communicator& host, const LinkOptions& options, bool share) {
   const auto end = Clock::now() + std::chrono::seconds(options.seconds);
   const auto group = comm::with_device(host, {.share = share, .patience = std::chrono::seconds(20)});
   LinkTimer timer(*group);
   const experiments::DeviceWatch watch(*group->device());
   if (group->rank() == 0)
     std::printf(
-        "%s, %s\n| ranks are | operation | model | M | P | duty | group | what | ms | share | 10 %%-90 %% | MHz | W | "
-        "note |\n|---|---|---|--:|--:|---|---|---|--:|--:|---|--:|--:|---|\n",
-        group->device()->describe().c_str(), std::string(group->fabric()).c_str());
+        "%s, %s, %d ranks\n| ranks are | operation | model | M | duty | group | what | ms | of ranks | share | "
+        "10 %%-90 %% | MHz | W | mJ | note |\n|---|---|---|--:|---|---|---|--:|---|--:|---|--:|--:|--:|---|\n",
+        group->device()->describe().c_str(), std::string(group->fabric()).c_str(), group->size());
   int left_out = 0;
   for (const std::int64_t M : options.M)
     for (const Model& model : options.models)
@@ -218,7 +281,7 @@ void time_all(comm::Communicator& host, const Options& options, bool share) {
   if (group->rank() == 0 && left_out > 0) std::printf("%d cells left out for want of time\n", left_out);
 }
 
-int run(const Options& options) {
+int run(const LinkOptions& options) {
   if (const core::Reason why = core::no_cuda()) {
     std::printf("SKIPPED: %s\n", why->c_str());
     return 77;
@@ -239,8 +302,8 @@ bool number(std::string_view argument, std::string_view key, std::int64_t& value
   return error == std::errc() && end == argument.data() + argument.size() && value > 0;
 }
 
-bool take(Options& options, std::string_view argument) {
-  if (const auto model = std::ranges::find(kModels, argument, &Model::name); model != std::end(kModels)) {
+bool take(LinkOptions& options, std::string_view argument) {
+  if (const auto model = std::ranges::find(models(), argument, &Model::name); model != models().end()) {
     options.models.push_back(*model);
     return true;
   }
@@ -262,12 +325,11 @@ bool take(Options& options, std::string_view argument) {
   return value > 0;
 }
 
-void fill_in(Options& options) {
-  if (options.models.empty()) options.models.assign(std::begin(kModels), std::begin(kModels) + 3);
+void fill_in(LinkOptions& options) {
+  if (options.models.empty()) options.models.assign(models().begin(), models().begin() + 3);
   if (options.duties.empty()) options.duties.assign(std::begin(kDuties), std::end(kDuties));
   if (options.M.empty()) options.M = {8192};
-  if (options.operations.empty())
-    options.operations.assign(ops::operations().begin(), ops::operations().end());
+  if (options.operations.empty()) options.operations.assign(ops::operations().begin(), ops::operations().end());
 }
 
 }  // namespace
@@ -277,7 +339,7 @@ int main(int argc, char** argv) {
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);  // as megaup run sets them (docs/specs.md)
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   setenv("NCCL_NVLS_ENABLE", "0", 0);
-  megaup::cuda_tests::Options options;
+  megaup::cuda_tests::LinkOptions options;
   for (int i = 1; i < argc; ++i)
     if (!megaup::cuda_tests::take(options, argv[i])) {
       std::printf("'%s' is no argument of this program: see the first lines of its source\n", argv[i]);

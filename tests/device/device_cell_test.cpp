@@ -1,8 +1,10 @@
 #include <fake_device.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <set>
+#include <thread>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -49,14 +51,15 @@ const ops::Arm* lookup(std::string_view name, ops::Kind kind) {
   return kind == ops::Kind::gemm_to_a2a ? &kFake<ops::Kind::gemm_to_a2a> : &kFake<ops::Kind::a2a_to_gemm>;
 }
 
-core::CellRecord measured(const std::string& backend, const std::string& candidate = "other") {
+core::CellRecord measured(const std::string& backend, const std::string& candidate = "other",
+                          const std::string& measure = "observations: 3") {
   const std::string yaml = fmt::format(
       "spec_version: 1\nname: fake\nmodels: {{tiny: {{hidden: 32, query_heads: 4, kv_heads: 2, head_dim: 8}}}}\n"
       "workload: {{batch: 2}}\nmatrix: {{model: [tiny], cp: [2], tokens_per_rank: [8]}}\noperations: [qkv_fwd, "
       "out_fwd]\n"
       "arms: {{baseline: [fake], candidate: {}, bounds: false}}\nbackend: {{device: cuda, {}}}\n"
-      "measure: {{warmup: 1, observations: 3, duty: spaced}}\n",
-      candidate, backend);
+      "measure: {{warmup: 1, {}, duty: spaced}}\n",
+      candidate, backend, measure);
   const std::vector<std::string_view> operations{"qkv_fwd", "out_fwd"}, arms{"fake", "other", "missing"};
   const std::vector<std::string_view> kernels{"small", "large"}, orders{"N1", "N2"};
   const auto spec = experiments::parse_spec(
@@ -137,6 +140,40 @@ TEST_CASE("a fault in a timed launch fails the cell with its reason") {
   CHECK_THAT(cell.reason, ContainsSubstring("qkv_fwd, ") && ContainsSubstring(": rank 0 has not sent head 7") &&
                               ContainsSubstring("rank 1"));
   CHECK(std::isnan(cell.latency.front()));
+}
+
+TEST_CASE("a cell whose launches become slow fails by its time, and the ranks are in step for the next one") {
+  std::atomic<int> slow = 0;
+  misdeed = {.on_device = [&slow](ops::Operands&, int, std::int64_t launch) {
+    if (launch < 40) return;  // not in the check
+    ++slow;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }};
+  for (const char* backend : {"share_device: true", "solo: true"}) {
+    slow = 0;
+    const auto cell = measured(backend, "other", "observations: 1000, cell_timeout: 3 s");
+    CHECK(cell.status == "failed");
+    CHECK_THAT(cell.reason, ContainsSubstring("took longer than measure.cell_timeout (3 s)"));
+    CHECK(slow > 0);
+    CHECK(slow < 100);  // of 1000
+  }
+}
+
+TEST_CASE("work that never ends fails its cell with the device's words") {
+  misdeed = {.never_ends = [](int, std::int64_t run) { return run == 2; }};  // in the check
+  const auto cell = measured("share_device: true");
+  CHECK(cell.status == "failed");
+  CHECK_THAT(cell.reason, ContainsSubstring("enqueued work was not done"));
+
+  misdeed = {.never_ends = [](int, std::int64_t run) { return run == 60; }};  // in a block
+  try {
+    measured("share_device: true", "other", "observations: 1000");
+    FAIL("the cell has ended");
+  } catch (const core::Error& error) {  // of one rank alone: this launch is over, and the run stores the cell as failed
+    CHECK(error.kind() == core::ErrorKind::cell);
+    CHECK(error.rank() >= 0);
+    CHECK_THAT(error.what(), ContainsSubstring("enqueued work was not done"));
+  }
 }
 
 TEST_CASE("an arm that exists for one kind of operation only fails the cell by name") {

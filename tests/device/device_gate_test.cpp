@@ -45,6 +45,18 @@ TEST_CASE("the gate lets a right arm of a device pass, and sees every damage") {
   }
 }
 
+TEST_CASE("operands take of the device what they announce, and give it back") {
+  for (const ops::Operation* operation : ops::operations())
+    fake::on_fake_devices(2, [&](fake::FakeWorld& world) {
+      {
+        const ops::Operands operands(*operation, kProblem, world);
+        fake::expect(world.fake().allocated() + world.peer_bytes() == ops::Operands::bytes(*operation, kProblem),
+                     "what operands announce is what they allocate");
+      }
+      fake::expect(world.fake().allocated() == 0, "the device has its memory again");
+    });
+}
+
 TEST_CASE("one element that is wrong on the device alone is found, with its rank") {
   const fake::Misdeed wrong{.on_device = [](ops::Operands& operands, int rank, std::int64_t) {
     if (rank == 1) operands.device_hidden().row(3)[5] = core::Bf16::from_float(1e4f);
