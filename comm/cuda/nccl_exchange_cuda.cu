@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 #include <nccl.h>
 
@@ -246,10 +247,13 @@ class NcclExchange final : public Exchange {
     core::check(cudaGraphGetNodes(captured, nullptr, &count), "nodes of a graph");
     std::vector<cudaGraphNode_t> nodes(count);
     core::check(cudaGraphGetNodes(captured, nodes.data(), &count), "nodes of a graph");
-    return static_cast<std::size_t>(std::ranges::count_if(nodes, [](cudaGraphNode_t node) {
-      cudaGraphNodeType type{};
-      core::check(cudaGraphNodeGetType(node, &type), "a node of a graph");
-      return type == cudaGraphNodeTypeKernel;
+    // The driver's function: the runtime's does not know all kinds of nodes that copy engines bring (batched writes and
+    // waits).
+    const auto type_of = reinterpret_cast<decltype(&cuGraphNodeGetType)>(core::driver_function("cuGraphNodeGetType", 10000));
+    return static_cast<std::size_t>(std::ranges::count_if(nodes, [type_of](cudaGraphNode_t node) {
+      CUgraphNodeType type{};
+      core::check(type_of(node, &type), "a node of a graph");
+      return type == CU_GRAPH_NODE_TYPE_KERNEL;
     }));
   }
 

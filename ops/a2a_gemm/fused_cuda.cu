@@ -17,7 +17,7 @@ struct Choice {
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
   const PullPlan plan = plan_pull(gemm_shape(op, problem), core::TokenLayout{problem}.run_rows(), context.regime,
-                                  context.communicator.device()->multiprocessors(), context.pull);
+                                  planned_multiprocessors(context), context.pull);
   if (plan.refused) return {.why = plan.refused};
   const PullCandidate& best = plan.chosen();
   for (const CompiledPull* row : compiled_pulls())
@@ -49,7 +49,8 @@ class Fused final : public PreparedOperation {
         staging_(device_,
                  static_cast<std::size_t>(pull_staging_bytes(operands.problem(), operands.operation().columns))),
         choice_(choice),
-        asked_(text(context.pull)) {
+        asked_(text(context.pull)),
+        planned_for_(planned_multiprocessors(context)) {
     require_aligned_rows(operands);
     require_gapless_heads(operands);
     const PullMap map = pull_map(operands.problem(), operands.operation().columns, operands.rank(), choice_.order);
@@ -73,7 +74,7 @@ class Fused final : public PreparedOperation {
             {"raster", std::string(name(Raster::along_n))},
             {"swizzle", std::int64_t{choice_.swizzle}},
             {"kernel_asked", asked_},
-            {"multiprocessors", std::int64_t{device_.multiprocessors()}},
+            {"multiprocessors", planned_for_},
             {"move_block_rows", choice_.moves.block_rows},
             {"move_group_rows", choice_.moves.group_rows},
             {"move_unit_bytes", choice_.moves.unit},
@@ -120,6 +121,7 @@ class Fused final : public PreparedOperation {
   core::DeviceBuffer staging_;
   PullChoice choice_;
   std::string asked_;
+  std::int64_t planned_for_;
   std::unique_ptr<PreparedKernel> kernel_;
 };
 

@@ -20,8 +20,8 @@ struct Choice {
 };
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
-  const PushPlan plan = plan_push(gemm_shape(op, problem), context.regime,
-                                  context.communicator.device()->multiprocessors(), context.push);
+  const PushPlan plan =
+      plan_push(gemm_shape(op, problem), context.regime, planned_multiprocessors(context), context.push);
   if (plan.refused) return {.why = plan.refused};
   const PushCandidate& best = plan.chosen();
   for (const CompiledPush* row : compiled_pushes())
@@ -45,7 +45,8 @@ class Fused final : public PreparedOperation {
         timeout_ns_(patience_ns(context)),
         flags_(context, operands.problem().P, kLocalWords),
         choice_(choice),
-        asked_(text(context.push)) {
+        asked_(text(context.push)),
+        planned_for_(planned_multiprocessors(context)) {
     require_aligned_rows(operands);
     const PushMap map = push_map(operands.problem(), operands.operation().columns, operands.rank());
     for (int set = 0; set < Operands::kHeadSets; ++set)
@@ -72,7 +73,7 @@ class Fused final : public PreparedOperation {
             {"raster", std::string(name(choice_.raster))},
             {"swizzle", std::int64_t{choice_.swizzle}},
             {"kernel_asked", asked_},
-            {"multiprocessors", std::int64_t{device_.multiprocessors()}},
+            {"multiprocessors", planned_for_},
             {"head_sets", std::int64_t{Operands::kHeadSets}}};
   }
 
@@ -121,6 +122,7 @@ class Fused final : public PreparedOperation {
   DeviceFlags flags_;
   PushChoice choice_;
   std::string asked_;
+  std::int64_t planned_for_;
   std::array<std::unique_ptr<PreparedKernel>, Operands::kHeadSets> kernels_;
   std::uint64_t epoch_ = 0;
 };
@@ -149,8 +151,7 @@ constinit const Arm gemm_a2a_fused_cuda_arm{
     .infeasible = infeasible,
     .prepare =
         [](Operands& operands, const Context& context) {
-          return prepare_fused_push(operands, context,
-                                    choose(operands.operation(), operands.problem(), context).push);
+          return prepare_fused_push(operands, context, choose(operands.operation(), operands.problem(), context).push);
         },
     .workspace_bytes = [](const Operation&, const core::Problem& problem,
                           std::string_view) { return DeviceFlags::bytes(problem.P, kLocalWords); }};

@@ -5,7 +5,6 @@
 #include <megaup/ops/gate_tensors.hpp>
 #include <megaup/tests/conformance/worlds.hpp>
 
-
 namespace megaup::cuda_tests {
 
 namespace {
@@ -62,34 +61,35 @@ void check_bits(comm::Communicator& group, const Case& c, Findings& findings) {
 }
 
 /// Two launches in a graph (two, because sets of heads and receive buffers take turns), replayed: epochs are counted on
-/// the device, so every replay is a new launch. A launch without a graph before and after it is right too.
+/// the device, so every replay is a new launch. So are launches without a graph before and after it.
 void check_graph(comm::Communicator& group, const Case& c, Findings& findings) {
   constexpr int kReplays = 500;
   if (!begins(group, c, findings)) return;
   Prepared prepared(group, c, findings);
   const ops::InputKey key{.seed = 17};
   ops::fill_inputs(prepared.operands, key);
-  ops::poison_all(*prepared.operation, prepared.operands);
-  prepared.operation->run();
-  const Graph graph(prepared.device, 2, [&] { prepared.operation->run(); });
-  group.barrier();
-  for (int replay = 0; replay < kReplays; ++replay) graph.replay();
-  prepared.device.synchronize();
-  std::string why = complaint(prepared, key);
-  findings.expect(why.empty(), c.words() + " after " + std::to_string(2 * kReplays) + " launches of a graph, rank " +
-                                   std::to_string(group.rank()) + ": " + why);
-  prepared.operation->run();
-  prepared.device.synchronize();
-  why = complaint(prepared, key);
-  findings.expect(why.empty(), c.words() + " after a graph, rank " + std::to_string(group.rank()) + ": " + why);
-  group.barrier();
+  const auto checked = [&](const std::string& what, int times, const auto& launch) {
+    ops::poison_all(*prepared.operation, prepared.operands);
+    group.barrier();
+    for (int i = 0; i < times; ++i) launch();
+    prepared.device.synchronize();
+    const std::string why = complaint(prepared, key);
+    findings.expect(why.empty(), c.words() + " " + what + ", rank " + std::to_string(group.rank()) + ": " + why);
+    group.barrier();
+  };
+  const auto run = [&] { prepared.operation->run(); };
+  checked("before a graph", 1, run);
+  const Graph graph(prepared.device, 2, run);
+  checked("after " + std::to_string(2 * kReplays) + " launches of a graph", kReplays, [&] { graph.replay(); });
+  checked("after a graph", 1, run);
 }
 
 /// One launch in a graph, replayed: the second replay would use receive buffers out of turn, and must say so.
 void check_odd_graph(comm::Communicator& group, const Case& c, Findings& findings) {
   if (!begins(group, c, findings)) return;
   Prepared prepared(group, c, findings);
-  ops::poison_all(*prepared.operation, prepared.operands);
+  ops::poison_all(*prepared.operation, prepared.operands);  // an even number of exchanges
+  group.barrier();
   const Graph graph(prepared.device, 1, [&] { prepared.operation->run(); });
   group.barrier();
   for (int replay = 0; replay < 2; ++replay) graph.replay();

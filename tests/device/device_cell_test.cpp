@@ -3,7 +3,9 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <set>
 #include <thread>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <catch2/catch_test_macros.hpp>
@@ -20,7 +22,8 @@ using Catch::Matchers::ContainsSubstring;
 
 // Rows of arms are plain functions: they cannot carry these.
 fake::Misdeed misdeed;
-ops::KernelWish push, pull;  // that an arm was prepared with
+ops::KernelWish push, pull;              // that an arm was prepared with
+std::set<int> multiprocessors, planned;  // of rank 0 in every prepare
 
 template <ops::Kind kKind>
 const ops::Arm kFake{
@@ -34,7 +37,11 @@ const ops::Arm kFake{
         [](ops::Operands& operands, const ops::Context& context) {
           fake::expect(context.regime == ops::Regime::spaced, "the regime of the spec");
           fake::expect(context.gemm_provider == "cublaslt", "no provider of the host");
-          if (context.communicator.rank() == 0) push = context.push, pull = context.pull;
+          if (context.communicator.rank() == 0) {
+            push = context.push, pull = context.pull;
+            multiprocessors.insert(context.communicator.device()->multiprocessors());
+            planned.insert(ops::planned_multiprocessors(context));
+          }
           return fake::prepare_fake(operands, context, &misdeed);
         },
     .workspace_bytes = [](const ops::Operation&, const core::Problem&, std::string_view) -> std::int64_t { return 0; }};
@@ -93,6 +100,17 @@ TEST_CASE("arms are prepared with the kernels that the spec asks for, and the ce
   CHECK(pull == ops::KernelWish{"", "N1"});
   CHECK(std::get<std::string>(cell.extra.at("push")) == "large/N2");
   CHECK(std::get<std::string>(cell.extra.at("pull")) == "auto/N1");
+}
+
+TEST_CASE("kernels are planned for what is timed, in the check before it too") {
+  misdeed = {};
+  for (const auto& [backend, used, wanted] : {std::tuple("share_device: true", std::set{4}, std::set{4}),
+                                              std::tuple("solo: true", std::set{4, 8}, std::set{8})}) {
+    multiprocessors.clear(), planned.clear();
+    REQUIRE(measured(backend).status == "measured");
+    CHECK(multiprocessors == used);
+    CHECK(planned == wanted);
+  }
 }
 
 TEST_CASE("solo timing stores one rank, and the check before it has all") {

@@ -36,7 +36,8 @@ class FakeDevice final : public core::Device {
   std::string_view kind() const override { return "fake"; }
   std::string describe() const override { return "fake device " + std::to_string(index_); }
   int index() const override { return index_; }
-  int multiprocessors() const override { return whole_ ? 8 : 4; }
+  int multiprocessors() const override { return whole_ ? whole_multiprocessors() : 4; }
+  int whole_multiprocessors() const override { return 8; }
   void* stream() const override { return nullptr; }
   void* side_stream(int) override { return nullptr; }
   void use_whole(bool whole) override { whole_ = whole; }
