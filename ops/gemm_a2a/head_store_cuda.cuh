@@ -48,22 +48,29 @@ struct HeadRoutes {
   }
 
  private:
-  /// Four rows at a time, 16 bytes a thread. What was read is in registers when this returns, so that the box may be
-  /// written again after the library's next barrier; what was stored is ordered by the end barrier.
+  /// Four rows of 16 bytes a thread by one instruction, and four of these under way at a time. What was read is in
+  /// registers when this returns, so that the box may be written again after the library's next barrier; what was stored
+  /// is ordered by the end barrier.
   template <int rows>
   CUTE_DEVICE static void put_rows(const void* box, char* to, std::int64_t row_bytes) {
+    constexpr int kRows = 4, kUnderWay = 4;
+    static_assert(rows % (kRows * kUnderWay) == 0);
     const std::uint32_t lane = threadIdx.x % 32;
     const std::uint32_t from = cute::cast_smem_ptr_to_uint(box) + lane * 16;
     to += lane / 8 * row_bytes + lane % 8 * 16;
     CUTE_UNROLL
-    for (std::uint32_t row = 0; row < static_cast<std::uint32_t>(rows); row += 4, to += 4 * row_bytes) {
-      std::uint32_t at = from + row * 128, a, b, c, d;
-      at ^= at >> 3 & 0x70;  // the swizzle of the box
-      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-                   : "r"(at)
-                   : "memory");
-      asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+    for (int row = 0; row < rows; row += kRows * kUnderWay) {
+      uint4 piece[kUnderWay];
+      CUTE_UNROLL
+      for (int i = 0; i < kUnderWay; ++i) {
+        const std::uint32_t at = from + static_cast<std::uint32_t>(row + i * kRows) * 128;
+        asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(piece[i].x), "=r"(piece[i].y), "=r"(piece[i].z), "=r"(piece[i].w)
+                     : "r"(at ^ (at >> 3 & 0x70))  // the swizzle of the box
+                     : "memory");
+      }
+      CUTE_UNROLL
+      for (int i = 0; i < kUnderWay; ++i, to += kRows * row_bytes) *reinterpret_cast<uint4*>(to) = piece[i];
     }
   }
 };

@@ -96,34 +96,33 @@ TEST_CASE("what cannot be pushed is refused with its numbers") {
 }
 
 TEST_CASE("rotated columns: the next rank's heads first, the own last, every column once") {
-  const core::Problem problem{.P = 4, .B = 1, .s = 256, .H = 64, .Hq = 16, .Hk = 8, .D = 128};
-  for (const auto weight : {core::QkvWeight::grouped, core::QkvWeight::concatenated})
-    for (const std::int64_t tile : {128, 192, 256})
+  for (const auto weight : {core::QkvWeight::grouped, core::QkvWeight::concatenated}) {
+    const core::Problem problem{.P = 4, .B = 1, .s = 256, .H = 64, .Hq = 16, .Hk = 8, .D = 128, .qkv_weight = weight};
+    const auto owners = ops::reference::head_columns(operation(core::Columns::qkv), problem);
+    for (const std::int64_t width : {128, 192, 256})  // of a tile
       for (std::int64_t r = 0; r < problem.P; ++r) {
-        core::Problem p = problem;
-        p.qkv_weight = weight;
-        const ops::PushMap map = ops::push_map(p, core::Columns::qkv, r);
-        const ops::PushColumns columns = ops::rotated_columns(map, tile);
-        const auto tiles = static_cast<int>((map.columns + tile - 1) / tile);
-        std::vector<int> seen, after;
+        const ops::PushMap map = ops::push_map(problem, core::Columns::qkv, r);
+        const ops::PushColumns columns = ops::rotated_columns(map, width);
+        const auto tiles = static_cast<int>((map.columns + width - 1) / width);
+        std::vector<int> seen;
+        std::vector<std::int64_t> after;  // how far the first rank is that has a column of the tile
         for (int i = 0; i < tiles; ++i) {
+          const std::int64_t begin = columns.at(i) * width, end = std::min<std::int64_t>(map.columns, begin + width);
           seen.push_back(columns.at(i));
-          std::int64_t nearest = problem.P;  // of the ranks that have a column of this tile
-          for (std::int64_t j = columns.at(i) * tile;
-               j < std::min<std::int64_t>(map.columns, (columns.at(i) + 1) * tile); ++j) {
-            const auto owner =
-                ops::reference::head_columns(operation(core::Columns::qkv), p)[static_cast<std::size_t>(j)];
-            nearest = std::min<std::int64_t>(nearest, (owner.first_rank - r - 1 + problem.P) % problem.P);
-          }
-          after.push_back(static_cast<int>(nearest));
+          after.push_back(problem.P);
+          for (std::int64_t j = begin; j < end; ++j)
+            after.back() = std::min(after.back(),
+                                    (owners[static_cast<std::size_t>(j)].first_rank - r - 1 + problem.P) % problem.P);
         }
         CHECK(std::ranges::is_sorted(after));
         CHECK(after.front() == 0);
+        CHECK(after.back() == problem.P - 1);
         std::ranges::sort(seen);
         for (int i = 0; i < tiles; ++i) CHECK(seen[static_cast<std::size_t>(i)] == i);
         CHECK(columns.at(tiles) == tiles);  // what only rounds the grid up keeps its place
         CHECK(columns.at(ops::PushColumns::kMax + 3) == ops::PushColumns::kMax + 3);
       }
+  }
 }
 
 TEST_CASE("rotated columns: a replicated head has its turn with the nearest of its ranks") {
