@@ -26,7 +26,7 @@ struct Outcome {
 Outcome checked(const ops::Operation& operation, const fake::Misdeed* misdeed = nullptr) {
   Outcome outcome;
   fake::on_fake_devices(2, [&](fake::FakeWorld& world) {
-    ops::Operands operands(operation, kProblem, world);
+    ops::Operands operands(operation, kProblem, world, 0, 3);
     const auto arm = fake::prepare_fake(operands, {.communicator = world}, misdeed);
     const auto verdict = ops::check_arm(*arm, operands, world, kKey);
     const auto unseen = misdeed == nullptr ? ops::self_test(*arm, operands, world, kKey) : std::vector<std::string>();
