@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <span>
 
 #include <fmt/format.h>
@@ -187,18 +188,20 @@ bool is_setting(std::string_view name) {
   });
 }
 
+/// Words and counts as text; measured numbers are no settings.
+std::optional<std::string> setting_text(const core::Attribute& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* count = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *count);
+  return std::nullopt;
+}
+
 /// What the specs of two files may have chosen differently, so that their times answer different questions.
 std::map<std::string, std::string> setup_of(const CellRecord& cell) {
   std::map<std::string, std::string> setup{
       {"format", cell.format}, {"sequence_order", cell.sequence_order}, {"qkv_weight", cell.qkv_weight}};
-  for (const char* name : {"kv_replication", "cadence", "cache", "duty", "schedule"}) {
-    const auto found = cell.extra.find(name);
-    if (found == cell.extra.end()) continue;
-    if (const auto* text = std::get_if<std::string>(&found->second))
-      setup[name] = *text;
-    else if (const auto* number = std::get_if<std::int64_t>(&found->second))
-      setup[name] = fmt::format("{}", *number);
-  }
+  for (const char* name : {"kv_replication", "cadence", "cache", "duty", "schedule"})
+    if (const auto found = cell.extra.find(name); found != cell.extra.end())
+      if (auto text = setting_text(found->second)) setup[name] = *std::move(text);
   return setup;
 }
 
@@ -245,13 +248,9 @@ std::string identity(const core::Record& header, const CellRecord& cell, const R
   for (const std::string* text : {&header.source, &header.fabric, &cell.model, &cell.dtype, &cell.format,
                                   &cell.sequence_order, &cell.qkv_weight, &row.baseline, &row.candidate})
     fmt::format_to(std::back_inserter(key), " {}:{}", text->size(), *text);
-  for (const auto& [name, value] : cell.extra) {
-    if (!is_setting(name)) continue;
-    if (const auto* text = std::get_if<std::string>(&value))
+  for (const auto& [name, value] : cell.extra)
+    if (const auto text = setting_text(value); text && is_setting(name))
       fmt::format_to(std::back_inserter(key), " {}={}:{}", name, text->size(), *text);
-    else if (const auto* number = std::get_if<std::int64_t>(&value))
-      fmt::format_to(std::back_inserter(key), " {}={}", name, *number);
-  }
   return key;
 }
 

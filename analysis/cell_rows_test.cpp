@@ -320,11 +320,17 @@ TEST_CASE("identity tells settings from results") {
   other.extra["harness_overhead_s"] = 1e-7;
   other.extra["identity"] = std::string("abc");
   other.extra["qkv_fwd_gemm_provider"] = std::string("x");
+  other.extra["qkv_fwd_fused_kernel"] = std::string("x");
   other.latency[0] *= 2;
   CHECK(key(other) == key(cell));
-  for (const char* setting : {"cache", "cadence", "duty", "communicator"}) {
+  for (const char* setting : {"cache", "cadence", "duty", "communicator", "push", "pull"}) {
     other = cell;
     other.extra[setting] = std::string("cold");
+    CHECK(key(other) != key(cell));
+  }
+  for (const char* setting : {"kv_replication", "solo"}) {  // counts are settings as well
+    other = cell;
+    other.extra[setting] = std::int64_t{7};
     CHECK(key(other) != key(cell));
   }
   other = cell;

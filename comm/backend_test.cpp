@@ -1,10 +1,13 @@
 #include <megaup/comm/backend.hpp>
 
 #include <algorithm>
+#include <string>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <megaup/comm/communicator.hpp>
 
 namespace megaup::comm {
 namespace {
@@ -24,6 +27,16 @@ TEST_CASE("self and threads are always there, and every backend is either there 
     CHECK_FALSE(absent.reason.empty());
   }
   CHECK((has("mpi") || !absent_backends().empty()));
+}
+
+TEST_CASE("what moves memory of devices is refused by its name on hosts") {
+  select_backend("self").launch({}, [](Communicator& group) {
+    CHECK_FALSE(group.no_transport(Transport::automatic).has_value());
+    for (const Transport transport :
+         {Transport::nccl, Transport::nccl_window, Transport::nccl_zero_cta, Transport::copy_engine})
+      CHECK(group.no_transport(transport) ==
+            "exchange " + std::string(name(transport)) + " moves memory of devices: this communicator (self) has none");
+  });
 }
 
 TEST_CASE("without a launcher, auto means threads") { CHECK(select_backend("auto").name == "threads"); }

@@ -7,7 +7,7 @@
 namespace megaup::comm {
 
 std::string_view name(Transport value) {
-  constexpr std::string_view kNames[] = {"auto", "nccl", "copy_engine"};
+  constexpr std::string_view kNames[] = {"auto", "nccl", "nccl_window", "nccl_zero_cta", "copy_engine"};
   return kNames[static_cast<std::size_t>(value)];
 }
 

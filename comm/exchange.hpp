@@ -11,8 +11,17 @@ namespace megaup::comm {
 
 /// What moves the bytes. A host backend has one way, `automatic`. On devices `automatic` is what the communicator was
 /// made with (DeviceChoice).
-enum class Transport : std::uint8_t { automatic, nccl, copy_engine };
+enum class Transport : std::uint8_t {
+  automatic,
+  nccl,           ///< kernels of NCCL
+  nccl_window,    ///< the same, between buffers that NCCL has mapped on all ranks (a symmetric window)
+  nccl_zero_cta,  ///< copy engines under NCCL, between such buffers: no multiprocessor takes part
+  copy_engine,    ///< peer copies of our own
+};
 std::string_view name(Transport value);
+constexpr bool by_nccl(Transport value) {
+  return value == Transport::nccl || value == Transport::nccl_window || value == Transport::nccl_zero_cta;
+}
 
 struct ExchangeShape {
   std::size_t bytes_per_peer = 0;  ///< the same for every pair; zero is allowed
@@ -38,7 +47,9 @@ struct ExchangeShape {
 /// On a device (Communicator::device()) the buffers are the device's; start and finish only enqueue, and what is said
 /// of them holds in the order of the device's stream: start takes what was enqueued before it, and what is enqueued
 /// after finish may read recv and write send. A peer that does not come is told by fault() after a synchronize().
-/// recv() changes with every start of its slot: ask for it between start and the next start.
+/// recv() changes with every start of its slot: ask for it between start and the next start. It is one of two that take
+/// turns, so a captured graph has an even number of exchanges of a slot; with an odd one fault() has a reason after the
+/// second replay.
 class Exchange {
  public:
   virtual ~Exchange() = default;

@@ -5,7 +5,7 @@
 namespace megaup::comm {
 
 /// A barrier among ranks that is enqueued in their devices' streams: what a rank enqueues after it begins when all ranks
-/// have come to it. The host never waits.
+/// have come to it. The host never waits. It can be captured in a graph.
 class StreamBarrier {
  public:
   virtual ~StreamBarrier() = default;

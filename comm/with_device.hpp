@@ -9,7 +9,8 @@ namespace megaup::comm {
 
 /// How ranks take their devices.
 struct DeviceChoice {
-  Transport transport = Transport::automatic;  ///< what `automatic` exchanges use; automatic: nccl, or where it cannot, copy_engine
+  /// What `automatic` exchanges use; automatic: nccl, or where it cannot, copy_engine.
+  Transport transport = Transport::automatic;
   /// Several ranks on the first device, each with an equal part of its multiprocessors: their times say nothing about a
   /// link (fabric emulated). Ranks must be threads of one process.
   bool share = false;

@@ -33,7 +33,8 @@ class Device {
   virtual std::string describe() const = 0;   ///< name, UUID and index, for the record
   virtual int index() const = 0;              ///< which device of the process
   virtual int multiprocessors() const = 0;    ///< SMs that this rank may use (a partition's when the device is shared)
-  virtual void* stream() const = 0;           ///< cudaStream_t
+  virtual int whole_multiprocessors() const = 0;  ///< SMs of the device, whoever may use them
+  virtual void* stream() const = 0;               ///< cudaStream_t
   /// Another stream of this rank, the same for the same number (from 0): for work beside stream(), ordered by events.
   virtual void* side_stream(int number) = 0;
   /// A rank that shares its device: true = stream(), side_stream() and multiprocessors() are the whole device's from

@@ -80,6 +80,7 @@ class CudaDeviceOfRank final : public Device {
   }
   int index() const override { return facts_.index; }
   int multiprocessors() const override { return now_->multiprocessors(); }
+  int whole_multiprocessors() const override { return facts_.multiprocessors; }
   void* stream() const override { return now_->main(); }
   void* side_stream(int number) override { return now_->side(number); }
   void use_whole(bool whole) override {

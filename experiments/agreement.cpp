@@ -1,5 +1,7 @@
 #include <megaup/experiments/agreement.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace megaup::experiments {
@@ -19,10 +21,15 @@ Deadline::Deadline(comm::Communicator& world, const std::atomic<bool>& stop, dou
       seconds_(seconds),
       end_(std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds))) {}
 
+std::chrono::duration<double> Deadline::left() const {
+  return std::max(std::chrono::duration<double>::zero(), std::chrono::duration<double>(end_ - std::chrono::steady_clock::now()));
+}
+
+bool Deadline::passed() const { return stop_.load(std::memory_order_relaxed) || left().count() == 0; }
+
 void Deadline::check() {
-  const bool stop = stop_.load(std::memory_order_relaxed);
-  if (!world_.any(stop || std::chrono::steady_clock::now() > end_)) return;
-  if (world_.any(stop)) throw AgreedError(core::ErrorKind::stopped, "stopped on request while this cell was measured");
+  if (!passed_anywhere()) return;
+  if (world_.any(stop_.load(std::memory_order_relaxed))) throw AgreedError(core::ErrorKind::stopped, "stopped on request while this cell was measured");
   throw AgreedError(core::ErrorKind::cell,
                     fmt::format("took longer than measure.cell_timeout ({} s): raise it, or choose fewer tokens_per_rank", seconds_));
 }

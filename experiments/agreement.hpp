@@ -23,6 +23,12 @@ void agree(comm::Communicator& world, core::ErrorKind kind, const core::Reason& 
 class Deadline {
  public:
   Deadline(comm::Communicator& world, const std::atomic<bool>& stop, double seconds);
+  /// Until time is over, 0 from then on. Not collective.
+  std::chrono::duration<double> left() const;
+  /// Whether this rank has seen time end, or the wish to stop; once true it stays so. Not collective.
+  bool passed() const;
+  /// passed() of any rank. Collective, also a barrier.
+  bool passed_anywhere() const { return world_.any(passed()); }
   /// Collective, also a barrier. Throws AgreedError{stopped} when stopping was asked for on any rank, AgreedError{cell} when time is over.
   void check();
 

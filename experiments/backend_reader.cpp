@@ -1,5 +1,7 @@
 #include <megaup/experiments/backend_reader.hpp>
 
+#include <vector>
+
 #include <fmt/format.h>
 
 #include <megaup/experiments/map_reader.hpp>
@@ -12,6 +14,31 @@ TextPosition value_at(MapReader& reader, std::string_view key) {
   return node == nullptr ? reader.where(key) : node->where;
 }
 
+/// KERNEL or KERNEL/ORDER, the kernel a name or auto.
+ops::KernelWish read_wish(MapReader& reader, std::string_view key, const KernelNames& known, Diagnostics& diagnostics) {
+  constexpr std::string_view kAuto = "auto";
+  const YamlNode* node = reader.find(key);
+  if (node == nullptr) return {};
+  YamlNode kernel{.kind = node->kind, .where = node->where, .text = node->text};
+  YamlNode order = kernel;
+  const std::size_t slash = node->text.find('/');
+  const bool ordered = node->kind == YamlNode::Kind::scalar && slash != std::string::npos;
+  if (ordered) {
+    kernel.text = node->text.substr(0, slash);
+    order.text = node->text.substr(slash + 1);
+    order.where.column += static_cast<int>(slash) + 1 + (node->quoted ? 1 : 0);
+  }
+  std::vector<std::string_view> kernels{kAuto};
+  kernels.insert(kernels.end(), known.kernels.begin(), known.kernels.end());
+  ops::KernelWish wish;
+  const auto which = read_choice(kernel, key, kernels, {}, diagnostics);
+  if (which && kernels[*which] != kAuto) wish.kernel = kernels[*which];
+  if (ordered)
+    if (const auto at = read_choice(order, fmt::format("order of {}", key), known.orders, {}, diagnostics))
+      wish.order = known.orders[*at];
+  return wish;
+}
+
 void refuse_on_host(const Backend& backend, MapReader& reader, Diagnostics& diagnostics) {
   const auto refuse = [&](std::string_view key, std::string_view value) {
     diagnostics.add(value_at(reader, key), fmt::format("'{}: {}' is about GPUs: it needs 'device: cuda'", key, value));
@@ -19,6 +46,8 @@ void refuse_on_host(const Backend& backend, MapReader& reader, Diagnostics& diag
   if (backend.exchange != comm::Transport::automatic) refuse("exchange", name(backend.exchange));
   if (backend.share_device) refuse("share_device", "true");
   if (backend.solo) refuse("solo", "true");
+  if (backend.push != ops::KernelWish{}) refuse("push", text(backend.push));
+  if (backend.pull != ops::KernelWish{}) refuse("pull", text(backend.pull));
 }
 
 void check_on_device(Backend& backend, MapReader& reader, const KnownNames& known, Diagnostics& diagnostics) {
@@ -34,10 +63,12 @@ void check_on_device(Backend& backend, MapReader& reader, const KnownNames& know
         value_at(reader, "communicator"),
         "'communicator: mpi' cannot stand beside 'share_device: true': kernels of different processes do not run "
         "at the same time on one device; 'threads' can");
-  if (backend.share_device && backend.exchange == comm::Transport::nccl)
+  if (backend.share_device && by_nccl(backend.exchange))
     diagnostics.add(
         value_at(reader, "exchange"),
-        "'exchange: nccl' cannot stand beside 'share_device: true': NCCL has one device a rank; 'copy_engine' can");
+        fmt::format(
+            "'exchange: {}' cannot stand beside 'share_device: true': NCCL has one device a rank; 'copy_engine' can",
+            name(backend.exchange)));
 }
 
 }  // namespace
@@ -47,9 +78,11 @@ Backend read_backend(const YamlNode& node, const KnownNames& known, Diagnostics&
   MapReader reader(node, "backend", diagnostics);
   reader.choice("device", backend.device, {"host", "cuda"});
   reader.choice("communicator", backend.communicator, {"auto", "self", "threads", "mpi"});
-  reader.choice("exchange", backend.exchange, {"auto", "nccl", "copy_engine"});
+  reader.choice("exchange", backend.exchange, {"auto", "nccl", "nccl_window", "nccl_zero_cta", "copy_engine"});
   reader.boolean("share_device", backend.share_device);
   reader.boolean("solo", backend.solo);
+  backend.push = read_wish(reader, "push", known.push, diagnostics);
+  backend.pull = read_wish(reader, "pull", known.pull, diagnostics);
   if (backend.device == DeviceKind::host)
     refuse_on_host(backend, reader, diagnostics);
   else

@@ -20,8 +20,11 @@ core::CellRecord blank_cell(const Plan& plan, const Cell& cell, int ranks) {
   record.extra["cache"] = std::string(name(plan.spec.measure.cache));
   record.extra["duty"] = std::string(name(plan.spec.measure.duty));
   record.extra["device"] = std::string(name(plan.spec.backend.device));
-  if (plan.spec.backend.device == DeviceKind::cuda && plan.spec.measure.duty == ops::Regime::sustained)
-    record.extra["heat_s"] = DeviceTiming::kHeatSeconds;
+  if (plan.spec.backend.device == DeviceKind::cuda) {
+    record.extra["push"] = text(plan.spec.backend.push);
+    record.extra["pull"] = text(plan.spec.backend.pull);
+    if (plan.spec.measure.duty == ops::Regime::sustained) record.extra["heat_s"] = DeviceTiming::kHeatSeconds;
+  }
   record.extra["solo"] = std::int64_t{plan.spec.backend.solo};
   record.extra["validate"] = std::string(name(plan.spec.validate.mode));
   record.extra["warmup"] = plan.spec.measure.warmup;

@@ -13,6 +13,8 @@ constexpr double kNotTaken = std::numeric_limits<double>::quiet_NaN();
 // driver is ever full (a full one would stop all ranks of the process while kernels wait for one another).
 constexpr std::int64_t kAhead = 16;
 constexpr double kRest = 4;  // a fifth of the time at work: on an H200 the clocks stay at their highest
+// Of work between two looks at the deadline, for which all ranks meet on the host: none within a block of short launches.
+constexpr double kLookSeconds = 0.1;
 
 /// One call of time_blocks on a rank that launches.
 class Series {
@@ -27,11 +29,11 @@ class Series {
         launches_(launches),
         n_(static_cast<std::int64_t>(launches.size())),
         times_(launches.size()),
-        one_by_one_(how.measure.duty == ops::Regime::spaced || how.before || how.after),
-        ahead_(one_by_one_ ? 1 : kAhead) {}
+        one_by_one_(how.measure.duty == ops::Regime::spaced || how.before || how.after) {}
 
   std::vector<BlockTimes> run() {
     if (!one_by_one_) heat();
+    if (over_) return std::move(times_);
     const auto begin = std::chrono::steady_clock::now();
     launch((how_.measure.warmup + how_.measure.observations) * n_, true);
     if (watch_ == nullptr) return std::move(times_);
@@ -41,24 +43,36 @@ class Series {
   }
 
  private:
-  /// As many rounds as take kHeatSeconds, by the slowest rank: all ranks launch the same number.
+  /// As many rounds as take kHeatSeconds, by the slowest rank: all ranks launch the same number. Some probes before say
+  /// how long a round takes.
   void heat() {
     constexpr std::int64_t kProbes = 4, kMostRounds = 4000;
     constexpr double kShortest = 1e-6;
-    busy_s_ = 0;
     launch(kProbes * n_, false);
+    if (over_) return;
     double seconds = std::max(busy_s_ / kProbes, kShortest);
     if (!alone_) seconds = std::ranges::max(how_.world.all_gather(seconds));
+    look_every_ =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(kLookSeconds * static_cast<double>(n_) / seconds));
+    ahead_ = std::min(kAhead, look_every_ + 1);
     launch(n_ * std::min(kMostRounds, static_cast<std::int64_t>(DeviceTiming::kHeatSeconds / seconds)), false);
   }
 
+  /// Ends early, on all ranks after the same launch, when the deadline has passed.
   void launch(std::int64_t total, bool timed) {
-    for (std::int64_t number = 0; number < total; ++number) {
+    for (std::int64_t number = 0; number < total && !over_; ++number) {
       if (number >= ahead_) take(number - ahead_, timed);
-      observe(number, timed);
+      look(number);
+      if (!over_) observe(number, timed);
     }
+    if (over_) return device_.synchronize();
     for (std::int64_t number = std::max<std::int64_t>(0, total - ahead_); number < total; ++number) take(number, timed);
     device_.synchronize();
+  }
+
+  /// A rank that launches alone cannot ask the others, who wait for the end of the block: they hear of it then.
+  void look(std::int64_t number) {
+    if (number % look_every_ == 0) over_ = alone_ ? how_.deadline.passed() : how_.deadline.passed_anywhere();
   }
 
   std::int64_t observation(std::int64_t number) const { return number / n_ - how_.measure.warmup; }
@@ -69,7 +83,7 @@ class Series {
     if (how_.before) how_.before(number);
     if (how_.measure.cache == Cache::cold) device_.flush_cache();
     if (how_.measure.duty == ops::Regime::spaced)
-      std::this_thread::sleep_for(std::chrono::duration<double>(kRest * last_s_));
+      std::this_thread::sleep_for(std::min(how_.deadline.left(), std::chrono::duration<double>(kRest * last_s_)));
     if (timed && observation(number) == 0)
       times_[turn(number)].started_s =
           std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -98,8 +112,9 @@ class Series {
   std::int64_t n_;
   std::vector<BlockTimes> times_;
   bool one_by_one_;
-  std::int64_t ahead_;
+  std::int64_t ahead_ = 1, look_every_ = 1;
   double last_s_ = 0, busy_s_ = 0;
+  bool over_ = false;
 };
 
 }  // namespace

@@ -17,9 +17,9 @@ namespace megaup::experiments {
 /// Times blocks on the devices of a world.
 ///
 ///   sustained  launches are enqueued without a pause, each between two time stamps in the stream; the host only keeps a
-///              few of them ahead of the device, so that it never runs dry and a wish to stop is heard. The same work runs
-///              for kHeatSeconds before the warm-ups: a device comes to its power limit after some tenths of a second, and
-///              a block of 50 launches is over long before
+///              few of them ahead of the device, so that it never runs dry. The same work runs for kHeatSeconds before
+///              the warm-ups: a device comes to its power limit after some tenths of a second, and a block of 50 launches
+///              is over long before
 ///   spaced     the device rests four times as long as the last launch took before each, so that its clocks stay high
 /// With cadence barrier the ranks meet before each launch, in their streams. In solo timing rank 0 alone launches, on the
 /// whole device.
@@ -35,7 +35,9 @@ class DeviceTiming {
   /// To be told of every arm that is prepared to be timed.
   void prepared(ops::PreparedOperation& arm) const;
   /// As the function of that name, for launches that only enqueue. Hooks run when the device rests. Collective; a rank
-  /// that does not launch has no times.
+  /// that does not launch has no times. Throws as Deadline::check, also in the middle of a block: after a launch, or
+  /// after a tenth of a second of launches that are shorter; nothing is left in the stream then. Work that does not end
+  /// is given up after the device's patience (Error{cell} of that rank).
   std::vector<BlockTimes> time_blocks(const Observing& how, std::span<const std::function<void()>> launches);
   /// Why the barriers of the last blocks did not end as they should.
   core::Reason fault() { return barrier_ ? barrier_->fault() : core::Reason(); }

@@ -6,10 +6,15 @@
 #include <string>
 
 #include <megaup/comm/communicator.hpp>
+#include <megaup/experiments/environment.hpp>
 #include <megaup/experiments/spec.hpp>
 
 /// What experiments ask of CUDA devices.
 namespace megaup::experiments {
+
+/// Why the environment does not let ranks run as the spec wants, with the mend. Calls nothing of CUDA, which reads these
+/// variables once: ask before.
+core::Reason unfit_variables(const Spec& spec, const ReadVariable& variable);
 
 /// How long enqueued work and peers are waited for: a fault costs this once, and no launch takes so long.
 std::chrono::duration<double> device_patience(const Spec& spec);

@@ -21,7 +21,7 @@ constexpr std::array kRecordedVariables = {
     "SLURM_JOB_ID",        "SLURM_STEP_ID",         "SLURM_JOB_NODELIST",  "SLURM_JOB_PARTITION",  "SLURM_STEP_NUM_TASKS",
     "SLURM_CPUS_PER_TASK", "SLURM_CPU_BIND",        "MALLOC_ARENA_MAX",    "LOADEDMODULES",
     "CUDA_VISIBLE_DEVICES", "CUDA_MODULE_LOADING",  "CUDA_DEVICE_MAX_CONNECTIONS", "NCCL_NVLS_ENABLE", "NCCL_P2P_DISABLE", "NCCL_ALGO",
-    "NCCL_PROTO"};
+    "NCCL_PROTO", "NCCL_CTA_POLICY", "NCCL_CUMEM_ENABLE", "NCCL_WIN_ENABLE"};
 
 std::string first_line_value(const char* file, std::string_view key) {
   std::ifstream in(file);

@@ -85,7 +85,9 @@ class CellRun {
   }
 
   ops::Context context(const Task& task) const {
-    return {*group_, threads_, task.provider, plan_.spec.measure.duty, device_patience(plan_.spec)};
+    const Backend& backend = plan_.spec.backend;
+    return {*group_,      threads_,    task.provider, plan_.spec.measure.duty, device_patience(plan_.spec),
+            backend.push, backend.pull, backend.solo};
   }
 
   void prepare() {

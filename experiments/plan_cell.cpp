@@ -99,12 +99,12 @@ std::string settings_text(const Spec& spec) {
       "operations {}\narms {}\nwarmup {}\nobservations {}\npairs {}\nburn_in {}\nschedule {}\nstop {}\ncadence "
       "{}\nduty {}\ncache {}\ndevice "
       "{}\n"
-      "communicator {}\nexchange {}\nshare_device {}\nsolo {}\nvalidate {}\nseed {}\n",
+      "communicator {}\nexchange {}\nshare_device {}\nsolo {}\npush {}\npull {}\nvalidate {}\nseed {}\n",
       fmt::join(spec.operations, " "), fmt::join(spec.arms.all(), " "), m.warmup, m.observations, m.most_pairs(),
       m.burn_in, name(m.schedule), m.stop ? fmt::format("{}", m.stop->half_width_s) : "never", name(m.cadence),
       name(m.duty), name(m.cache), name(spec.backend.device), name(spec.backend.communicator),
-      name(spec.backend.exchange), spec.backend.share_device, spec.backend.solo, name(spec.validate.mode),
-      spec.validate.seed);
+      name(spec.backend.exchange), spec.backend.share_device, spec.backend.solo, text(spec.backend.push),
+      text(spec.backend.pull), name(spec.validate.mode), spec.validate.seed);
 }
 
 bool has_value(const Axis& axis, const CellValues& values, const Cell& cell) {

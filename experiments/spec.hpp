@@ -12,6 +12,7 @@
 
 #include <megaup/comm/exchange.hpp>
 #include <megaup/core/problem.hpp>
+#include <megaup/ops/kernel_wish.hpp>
 #include <megaup/ops/regime.hpp>
 
 /// An experiment as its YAML file states it, read and typed but not yet expanded into cells. docs/specs.md is the user's view of it.
@@ -126,6 +127,7 @@ struct Backend {
   bool share_device = false;                              ///< all ranks on the first device, each on a part of it
   /// Rank 0 alone is timed, on the whole device, as if all that its peers send had come. Implies share_device.
   bool solo = false;
+  ops::KernelWish push, pull;  ///< kernels of the fused arms: of GEMM -> A2A, and of A2A -> GEMM
 };
 
 struct Validate {
@@ -148,6 +150,11 @@ struct Spec {
   Validate validate;
 };
 
+/// What a spec may ask of a planner of kernels.
+struct KernelNames {
+  std::span<const std::string_view> kernels, orders;
+};
+
 /// The names that exist in this program. The parser holds no list of its own.
 struct KnownNames {
   std::span<const std::string_view> operations;
@@ -155,6 +162,7 @@ struct KnownNames {
   std::span<const std::string_view> bounds;                               ///< parts of it: what `bounds: true` adds
   std::span<const std::string_view> cuda_arms, cuda_bounds;               ///< the same with device: cuda
   std::string_view no_cuda_arms = "this program was built without CUDA";  ///< why cuda_arms is empty, if it is
+  KernelNames push, pull;
 };
 
 /// Reads a spec. `file` is what messages call it. Throws core::Error{usage} whose text lists every error as file:line:column with the

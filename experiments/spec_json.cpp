@@ -105,7 +105,9 @@ std::string resolved_json(const Spec& spec) {
                     {"communicator", name(spec.backend.communicator)},
                     {"exchange", name(spec.backend.exchange)},
                     {"share_device", spec.backend.share_device},
-                    {"solo", spec.backend.solo}};
+                    {"solo", spec.backend.solo},
+                    {"push", text(spec.backend.push)},
+                    {"pull", text(spec.backend.pull)}};
   out["validate"] = {{"mode", name(spec.validate.mode)}, {"seed", spec.validate.seed}};
   return out.dump();
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -20,7 +21,15 @@ constexpr std::array<std::string_view, 4> kArms{"native_packed", "native_pipelin
 constexpr std::array<std::string_view, 3> kBounds{"gemm_only", "exchange_only", "reorder_only"};
 constexpr std::array<std::string_view, 3> kCudaArms{"native_packed", "native_packed_ce", "fused"};
 constexpr std::array<std::string_view, 2> kCudaBounds{"gemm_only", "exchange_only"};
-constexpr KnownNames kKnown{kOperations, kArms, kBounds, kCudaArms, kCudaBounds};
+constexpr std::array<std::string_view, 2> kKernels{"c128x256", "pp128x192"};
+constexpr std::array<std::string_view, 2> kPushOrders{"N8", "M1"}, kPullOrders{"N4", "N1"};
+constexpr KnownNames kKnown{.operations = kOperations,
+                            .arms = kArms,
+                            .bounds = kBounds,
+                            .cuda_arms = kCudaArms,
+                            .cuda_bounds = kCudaBounds,
+                            .push = {kKernels, kPushOrders},
+                            .pull = {kKernels, kPullOrders}};
 
 constexpr std::string_view kCells = "workload: {batch: 8}\nmatrix: {model: qwen3-8b, cp: 2, tokens_per_rank: 64}\n";
 
@@ -156,6 +165,10 @@ TEST_CASE("GPUs: what needs one is refused without, and what cannot stand togeth
                            "'communicator: mpi' cannot stand beside 'share_device: true'"));
   CHECK(refused_with_cells("backend: {device: cuda, solo: true, exchange: nccl}\n",
                            "'exchange: nccl' cannot stand beside 'share_device: true'"));
+  CHECK(refused_with_cells("backend: {device: cuda, share_device: true, exchange: nccl_zero_cta}\n",
+                           "'exchange: nccl_zero_cta' cannot stand beside 'share_device: true'"));
+  CHECK(refused_with_cells("backend: {device: cuda, exchange: zero_cta}\n",
+                           "'exchange' must be one of auto, nccl, nccl_window, nccl_zero_cta, copy_engine"));
   CHECK(refused_with_cells("backend: {device: cuda, solo: true}\nvalidate: {mode: every}\n",
                            "'mode: every' cannot stand beside 'solo: true'"));
 }
@@ -167,11 +180,65 @@ TEST_CASE("GPUs: arms are those of the device", "[spec]") {
   CHECK(spec.backend.share_device);  // implied
   CHECK(spec.arms.bounds == std::vector<std::string>{"gemm_only", "exchange_only"});
   CHECK(resolved_json(spec).find(R"("duty":"spaced")") != std::string::npos);
-  CHECK(resolved_json(spec).find(R"("device":"cuda","communicator":"auto","exchange":"auto","share_device":true,"solo":true)") !=
+  CHECK(resolved_json(spec).find(R"("device":"cuda","communicator":"auto","exchange":"auto","share_device":true,"solo":true,"push":"auto","pull":"auto")") !=
         std::string::npos);
   CHECK(refused_with_cells("backend: {device: cuda}\narms: {candidate: native_chunked}\n",
                            "'candidate' 'native_chunked' exists with 'device: host' only; 'device: cuda' has native_packed, native_packed_ce, fused"));
   CHECK(refused_with_cells("arms: {candidate: native_packed_ce}\n", "exists with 'device: cuda' only"));
+}
+
+TEST_CASE("GPUs: every transport of an exchange has a word, which is read back", "[spec]") {
+  for (const std::string word : {"auto", "nccl", "nccl_window", "nccl_zero_cta", "copy_engine"}) {
+    const Spec spec = parse_with_cells("backend: {device: cuda, exchange: " + word + "}\n");
+    CHECK(name(spec.backend.exchange) == word);
+    CHECK(by_nccl(spec.backend.exchange) == word.starts_with("nccl"));
+    CHECK(resolved_json(spec).find("\"exchange\":\"" + word + "\"") != std::string::npos);
+  }
+}
+
+TEST_CASE("GPUs: kernels of the fused arms can be asked for", "[spec]") {
+  const auto backend = [](std::string_view rest) {
+    return parse_with_cells("backend: {device: cuda, " + std::string(rest) + "}\n").backend;
+  };
+  CHECK(backend("solo: true").push == ops::KernelWish{});
+  CHECK(backend("push: auto, pull: auto").push == ops::KernelWish{});
+  CHECK(backend("push: pp128x192").push == ops::KernelWish{"pp128x192", ""});
+  CHECK(backend("push: pp128x192").pull == ops::KernelWish{});
+  CHECK(backend("push: c128x256/M1, pull: \"pp128x192/N4\"").push == ops::KernelWish{"c128x256", "M1"});
+  CHECK(backend("push: c128x256/M1, pull: \"pp128x192/N4\"").pull == ops::KernelWish{"pp128x192", "N4"});
+  CHECK(backend("pull: auto/N1").pull == ops::KernelWish{"", "N1"});
+}
+
+TEST_CASE("GPUs: a kernel that is asked for makes another cell of it, and is in the resolved spec", "[plan]") {
+  std::vector<std::string> identities;
+  for (const auto* wish : {"solo: false", "push: c128x256", "push: c128x256/N8", "pull: c128x256", "pull: auto/N1"}) {
+    const Spec spec = parse_with_cells("backend: {device: cuda, " + std::string(wish) + "}\n");
+    identities.push_back(plan(spec, {}).cells.front().identity);
+    CHECK(std::ranges::count(identities, identities.back()) == 1);
+  }
+  CHECK(resolved_json(parse_with_cells("backend: {device: cuda, push: c128x256/N8, pull: auto/N1}\n"))
+            .find(R"("push":"c128x256/N8","pull":"auto/N1")") != std::string::npos);
+}
+
+TEST_CASE("GPUs: kernels that do not exist are refused at their place, with the nearest name", "[spec]") {
+  CHECK(refused_with_cells("backend: {device: cuda, push: pp128x19}\n",
+                           "t.yaml:5:31: error: 'push' must be one of auto, c128x256, pp128x192, not 'pp128x19' (did "
+                           "you mean 'pp128x192'?)\n  backend: {device: cuda, push: pp128x19}\n" +
+                               std::string(32, ' ') + "^"));
+  CHECK(refused_with_cells("backend: {device: cuda, push: pp128x192/N9}\n",
+                           "t.yaml:5:41: error: 'order of push' must be one of N8, M1, not 'N9' (did you mean 'N8'?)\n  "
+                           "backend: {device: cuda, push: pp128x192/N9}\n" +
+                               std::string(42, ' ') + "^"));
+  CHECK(refused_with_cells("backend: {device: cuda, pull: \"c128x256/M1\"}\n",
+                           "t.yaml:5:41: error: 'order of pull' must be one of N4, N1, not 'M1'"));
+  CHECK(refused_with_cells("backend: {device: cuda, pull: c128x25/M1}\n", "t.yaml:5:31: error: 'pull' must be"));
+  CHECK(refused_with_cells("backend: {device: cuda, pull: c128x25/M1}\n", "t.yaml:5:39: error: 'order of pull' must"));
+  CHECK(refused_with_cells("backend: {device: cuda, push: auto/}\n", "'order of push' must be one of N8, M1, not ''"));
+  CHECK(refused_with_cells("backend: {device: cuda, push: /N8}\n", "'push' must be one of auto, c128x256, pp128x192, not ''"));
+  CHECK(refused_with_cells("backend: {device: cuda, push: [auto]}\n", "pp128x192, not a list"));
+  CHECK(refused_with_cells("backend: {push: pp128x192/N8}\n", "'push: pp128x192/N8' is about GPUs: it needs 'device: cuda'"));
+  CHECK(refused_with_cells("backend: {device: host, pull: auto/N4}\n", "'pull: auto/N4' is about GPUs"));
+  CHECK(parse_with_cells("backend: {push: auto}\n").backend.push == ops::KernelWish{});
 }
 
 TEST_CASE("GPUs: cells that do not fit into the device's memory are refused by the plan", "[plan]") {

@@ -1,8 +1,9 @@
 #include <megaup/ops/arm.hpp>
 
-#include <megaup/ops/host_gemm.hpp>
-
 #include <fmt/format.h>
+
+#include <megaup/core/device.hpp>
+#include <megaup/ops/host_gemm.hpp>
 
 namespace megaup::ops {
 
@@ -25,6 +26,11 @@ core::Reason unsound(const core::Problem& problem, const Context& context) {
   if (problem.P != context.communicator.size())
     return fmt::format("the problem has P = {} ranks, the communicator {}", problem.P, context.communicator.size());
   return {};
+}
+
+int planned_multiprocessors(const Context& context) {
+  const core::Device& device = *context.communicator.device();
+  return context.alone ? device.whole_multiprocessors() : device.multiprocessors();
 }
 
 std::string choose_gemm_provider(const Operation& op, const core::Problem& problem, const Context& context) {

@@ -10,6 +10,7 @@
 
 #include <megaup/comm/communicator.hpp>
 #include <megaup/core/record.hpp>
+#include <megaup/ops/kernel_wish.hpp>
 #include <megaup/ops/operands.hpp>
 #include <megaup/ops/operation.hpp>
 #include <megaup/ops/regime.hpp>
@@ -24,7 +25,13 @@ struct Context {
       "auto";  ///< host GEMM provider by name, or auto: chosen by timing in prepare, the same on all ranks
   Regime regime = Regime::sustained;  ///< how a device is timed: planners of kernels choose by it
   std::chrono::duration<double> patience{20};  ///< of device kernels that wait for a peer
+  KernelWish push, pull;  ///< what the fused device arms of gemm_to_a2a and of a2a_to_gemm are asked to run
+  bool alone = false;     ///< ranks share a device, but one of them is timed alone on all of it (solo)
 };
+
+/// Multiprocessors that planners of kernels plan for: the rank's; with `alone` the whole device's also while all ranks are
+/// checked on parts of it, so that what is checked is what is timed. Requires a device.
+int planned_multiprocessors(const Context& context);
 
 /// Why no arm can run the problem here: it is refused, or has another number of ranks than the communicator. Nothing =
 /// it can.

@@ -75,10 +75,10 @@ DeviceWide::DeviceWide(core::Device& device, const Operands& operands, std::int6
 
 std::int64_t device_exchange_bytes(const core::Problem& problem, std::int64_t slab_columns, std::int64_t rows,
                                    int slots) {
-  constexpr std::int64_t kBuffers = 3, kPage = 4096;
+  constexpr std::int64_t kBuffers = 3, kPage = 4096, kWord = 4;
   const std::int64_t slabs = problem.P * rows * slab_columns * core::kElementBytes;
   return kBuffers * slots * ((slabs + kPage - 1) / kPage * kPage) +
-         (slots * problem.P + 1) * static_cast<std::int64_t>(comm::kFlagStride);
+         slots * problem.P * static_cast<std::int64_t>(comm::kFlagStride) + (slots + 1) * kWord;
 }
 
 void poison_on_device(comm::Exchange& exchange, core::Device& device, int ranks) {

@@ -42,7 +42,8 @@ class DeviceWide {
 };
 
 /// Bytes of an exchange of slabs on a device, by peer copies: a send buffer and two receive buffers that take turns, and
-/// one flag a peer. Other transports need less.
+/// one flag a peer, and the numbers of the exchanges. NCCL has no second receive buffer, and pages of
+/// 2 MiB; what it keeps for itself is not counted.
 std::int64_t device_exchange_bytes(const core::Problem& problem, std::int64_t slab_columns, std::int64_t rows,
                                    int slots);
 /// Fills the send buffers, and through exchanges both sets of receive buffers, with 0xFF. Ranks: collective.

@@ -6,11 +6,9 @@
 /// and the order of steps that the text tells, because what they prepare asks the operation for its kind.
 namespace megaup::ops {
 
-inline core::Reason without_copy_engine(const Operation&, const core::Problem& problem, const Context& context) {
-  return unsound_on_device(problem, context, comm::Transport::copy_engine);
-}
-inline core::Reason without_any_exchange(const Operation&, const core::Problem& problem, const Context& context) {
-  return unsound_on_device(problem, context, comm::Transport::automatic);
+template <comm::Transport kTransport>
+core::Reason without_exchange(const Operation&, const core::Problem& problem, const Context& context) {
+  return unsound_on_device(problem, context, kTransport);
 }
 inline core::Reason unsound_alone(const Operation&, const core::Problem& problem, const Context& context) {
   return unsound_on_device(problem, context);
@@ -19,32 +17,35 @@ inline std::int64_t device_packed_bytes(const Operation& op, const core::Problem
   return device_native_bytes(op, problem, one_part());
 }
 
-constexpr Arm device_native_packed(Kind kind, std::string_view doc) {
-  return {.name = "native_packed",
+template <comm::Transport kTransport>
+constexpr Arm device_native_packed(Kind kind, std::string_view name, std::string_view doc) {
+  return {.name = name,
           .doc = doc,
           .kind = kind,
           .place = Place::cuda,
           .bound = false,
-          .infeasible = without_any_exchange,
+          .infeasible = without_exchange<kTransport>,
           .prepare =
               [](Operands& operands, const Context& context) {
-                return prepare_device_native(operands, context, one_part(), comm::Transport::automatic);
+                return prepare_device_native(operands, context, one_part(), kTransport);
               },
           .workspace_bytes = device_packed_bytes};
 }
 
+constexpr Arm device_native_packed_window(Kind kind) {
+  return device_native_packed<comm::Transport::nccl_window>(kind, "native_packed_window",
+                                                            "native_packed with NCCL between symmetric windows");
+}
+
+constexpr Arm device_native_packed_zero_cta(Kind kind) {
+  return device_native_packed<comm::Transport::nccl_zero_cta>(
+      kind, "native_packed_zero_cta",
+      "native_packed with copy engines under NCCL (zero CTA), between symmetric windows");
+}
+
 constexpr Arm device_native_packed_ce(Kind kind) {
-  return {.name = "native_packed_ce",
-          .doc = "native_packed with peer copies by the copy engines",
-          .kind = kind,
-          .place = Place::cuda,
-          .bound = false,
-          .infeasible = without_copy_engine,
-          .prepare =
-              [](Operands& operands, const Context& context) {
-                return prepare_device_native(operands, context, one_part(), comm::Transport::copy_engine);
-              },
-          .workspace_bytes = device_packed_bytes};
+  return device_native_packed<comm::Transport::copy_engine>(kind, "native_packed_ce",
+                                                            "native_packed with peer copies by the copy engines");
 }
 
 constexpr Arm device_native_pipelined_ce(Kind kind, std::string_view doc) {
@@ -53,7 +54,7 @@ constexpr Arm device_native_pipelined_ce(Kind kind, std::string_view doc) {
           .kind = kind,
           .place = Place::cuda,
           .bound = false,
-          .infeasible = without_copy_engine,
+          .infeasible = without_exchange<comm::Transport::copy_engine>,
           .prepare =
               [](Operands& operands, const Context& context) {
                 return prepare_device_native(operands, context, part_for_each_kind(operands.operation()),
@@ -69,7 +70,7 @@ constexpr Arm device_native_chunked_ce(Kind kind, std::string_view doc) {
           .kind = kind,
           .place = Place::cuda,
           .bound = false,
-          .infeasible = without_copy_engine,
+          .infeasible = without_exchange<comm::Transport::copy_engine>,
           .prepare =
               [](Operands& operands, const Context& context) {
                 return prepare_device_chunked(operands, context, comm::Transport::copy_engine);
@@ -86,8 +87,9 @@ constexpr Arm device_gemm_only(Kind kind, std::string_view doc) {
           .bound = true,
           .infeasible = unsound_alone,
           .prepare = prepare_device_gemm_only,
-          .workspace_bytes = [](const Operation& op, const core::Problem& problem,
-                                std::string_view) { return device_gemm_only_bytes(op, problem); }};
+          .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
+            return device_gemm_only_bytes(op, problem);
+          }};
 }
 
 constexpr Arm device_exchange_only(Kind kind) {
@@ -96,10 +98,11 @@ constexpr Arm device_exchange_only(Kind kind) {
           .kind = kind,
           .place = Place::cuda,
           .bound = true,
-          .infeasible = without_any_exchange,
+          .infeasible = without_exchange<comm::Transport::automatic>,
           .prepare = prepare_device_exchange_only,
-          .workspace_bytes = [](const Operation& op, const core::Problem& problem,
-                                std::string_view) { return device_exchange_only_bytes(op, problem); }};
+          .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
+            return device_exchange_only_bytes(op, problem);
+          }};
 }
 
 constexpr Arm device_reorder_only(Kind kind) {
@@ -110,8 +113,9 @@ constexpr Arm device_reorder_only(Kind kind) {
           .bound = true,
           .infeasible = unsound_alone,
           .prepare = prepare_device_reorder_only,
-          .workspace_bytes = [](const Operation& op, const core::Problem& problem,
-                                std::string_view) { return device_reorder_only_bytes(op, problem); }};
+          .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
+            return device_reorder_only_bytes(op, problem);
+          }};
 }
 
 }  // namespace megaup::ops

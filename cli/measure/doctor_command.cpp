@@ -104,7 +104,7 @@ void gpus(Findings& findings) {
   if (const auto why = comm::no_nccl())
     findings.add(Health::warn, fmt::format("exchange nccl: {}", *why), "native arms use exchange: copy_engine");
   else
-    findings.add(Health::ok, fmt::format("exchange nccl: NCCL {}", comm::nccl_version()));
+    findings.add(Health::ok, fmt::format("exchange nccl, nccl_window, nccl_zero_cta: NCCL {}; each says at its first exchange if it cannot", comm::nccl_version()));
   findings.add(Health::ok, "exchange copy_engine: peer copies with flags");
   for (const auto* operation : ops::operations())
     findings.add(Health::ok, fmt::format("GPU arms of {}: {}", operation->name, arms_at(ops::Place::cuda, operation->kind)));

@@ -19,7 +19,9 @@
 #include <megaup/experiments/agreement.hpp>
 #include <megaup/experiments/devices.hpp>
 #include <megaup/experiments/environment.hpp>
+#include <megaup/ops/a2a_gemm/pull_plan.hpp>
 #include <megaup/ops/arm.hpp>
+#include <megaup/ops/gemm_a2a/push_plan.hpp>
 #include <megaup/ops/operation.hpp>
 
 namespace megaup::cli {
@@ -56,13 +58,9 @@ void refuse_empty(const experiments::Plan& plan) {
 
 void require_devices(const experiments::Spec& spec) {
   if (spec.backend.device != experiments::DeviceKind::cuda) return;
+  if (const auto why = experiments::unfit_variables(spec, variable)) throw core::Error(core::ErrorKind::environment, *why);
   if (const auto why = core::no_cuda())
     throw core::Error(core::ErrorKind::environment, fmt::format("{}: device: cuda: {}", spec.file, *why));
-  const char* connections = variable("CUDA_DEVICE_MAX_CONNECTIONS");
-  if (spec.backend.share_device && connections != nullptr && std::string_view(connections) == "1")
-    throw core::Error(core::ErrorKind::environment,
-                      "CUDA_DEVICE_MAX_CONNECTIONS=1 lets one stream of a device run at a time, so ranks that share one would wait for "
-                      "each other for ever: unset it");
 }
 
 int status_of(const experiments::RunOutcome& outcome) {
@@ -91,6 +89,10 @@ KnownTables::KnownTables() {
     auto& names = arm->bound ? place.bounds : place.arms;
     if (std::find(names.begin(), names.end(), arm->name) == names.end()) names.push_back(arm->name);
   }
+  for (const auto& kernel : ops::push_kernels()) push_.kernels.push_back(kernel.name);
+  for (const auto& order : ops::push_orders()) push_.orders.push_back(order.name);
+  for (const auto& kernel : ops::pull_kernels()) pull_.kernels.push_back(kernel.name);
+  for (const auto& order : ops::pull_orders()) pull_.orders.push_back(order.name);
   if (cuda_.arms.empty()) no_cuda_arms_ = core::no_cuda().value_or("this program has no arms for it");
 }
 
@@ -126,6 +128,8 @@ int measure(const MeasureRequest& request) {
   if (on_devices) {
     experiments::describe_devices(environment);
     environment["hardware"] += experiments::device_identity();
+    environment["push"] = text(spec.backend.push);  // `compare` pairs cells of other kernels, and says so
+    environment["pull"] = text(spec.backend.pull);
   }
   Progress progress(isatty(STDERR_FILENO) != 0);
   experiments::Run run(plan, backend, {.output = request.output,

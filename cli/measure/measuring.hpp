@@ -17,15 +17,20 @@ class KnownTables {
  public:
   KnownTables();
   experiments::KnownNames names() const {
-    return {operations_, host_.arms, host_.bounds, cuda_.arms, cuda_.bounds, no_cuda_arms_};
+    return {operations_, host_.arms, host_.bounds, cuda_.arms, cuda_.bounds, no_cuda_arms_, push_.names(), pull_.names()};
   }
 
  private:
   struct Names {
     std::vector<std::string_view> arms, bounds;
   };
+  struct Kernels {
+    std::vector<std::string_view> kernels, orders;
+    experiments::KernelNames names() const { return {kernels, orders}; }
+  };
   std::vector<std::string_view> operations_;
   Names host_, cuda_;
+  Kernels push_, pull_;
   std::string no_cuda_arms_;
 };
 

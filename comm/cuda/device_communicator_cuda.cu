@@ -59,24 +59,28 @@ std::unique_ptr<Communicator> DeviceCommunicator::do_split(int colour) {
 }
 
 core::Reason DeviceCommunicator::do_no_transport(Transport transport) const {
-  if (transport != Transport::nccl) return {};
+  if (!by_nccl(transport)) return {};
   if (core::Reason reason = no_nccl()) return reason;
   for (std::size_t a = 0; a < seats_.size(); ++a)
     for (std::size_t b = a + 1; b < seats_.size(); ++b)
       if (std::string_view(seats_[a].uuid) == seats_[b].uuid)
-        return "exchange nccl: " + title(static_cast<int>(a)) + " and " + title(static_cast<int>(b)) +
-               " share a device, which NCCL refuses: choose exchange: copy_engine";
+        return "exchange " + std::string(name(transport)) + ": " + title(static_cast<int>(a)) + " and " +
+               title(static_cast<int>(b)) + " share a device, which NCCL refuses: choose exchange: copy_engine";
   return {};
 }
 
 std::unique_ptr<Exchange> DeviceCommunicator::do_exchange(const ExchangeShape& shape) {
-  Transport transport = shape.transport == Transport::automatic ? choice_.transport : shape.transport;
+  ExchangeShape chosen = shape;
+  Transport& transport = chosen.transport;
+  if (transport == Transport::automatic) transport = choice_.transport;
   if (transport == Transport::automatic)
     transport = do_no_transport(Transport::nccl) ? Transport::copy_engine : Transport::nccl;
   if (core::Reason reason = do_no_transport(transport)) throw core::Error(core::ErrorKind::cell, *reason, rank());
-  if (transport == Transport::copy_engine) return copy_exchange(*this, shape);
-  if (!nccl_) nccl_ = nccl_world(*this);
-  return nccl_exchange(nccl_, *device_, shape, size());
+  if (transport == Transport::copy_engine) return copy_exchange(*this, chosen);
+  const bool zero_cta = transport == Transport::nccl_zero_cta;
+  auto& world = zero_cta ? nccl_zero_cta_ : nccl_;
+  if (!world) world = nccl_world(*this, zero_cta);
+  return nccl_exchange(*this, world, chosen);
 }
 
 std::unique_ptr<PeerMemory> DeviceCommunicator::do_peer_memory(std::size_t bytes, std::size_t flags) {

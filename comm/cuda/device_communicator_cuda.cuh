@@ -59,7 +59,7 @@ class DeviceCommunicator final : public Communicator {
   DeviceChoice choice_;
   std::vector<Seat> seats_;
   std::string fabric_;
-  std::shared_ptr<NcclWorld> nccl_;
+  std::shared_ptr<NcclWorld> nccl_, nccl_zero_cta_;
   std::shared_ptr<Retired> retired_ = std::make_shared<Retired>();
 };
 
@@ -82,9 +82,12 @@ std::unique_ptr<PeerMemory> device_memory(DeviceCommunicator& group, std::size_t
 std::unique_ptr<Exchange> copy_exchange(DeviceCommunicator& group, const ExchangeShape& shape);
 std::unique_ptr<StreamBarrier> device_barrier(DeviceCommunicator& group);
 
-/// The communicator of NCCL for the group; collective.
-std::shared_ptr<NcclWorld> nccl_world(DeviceCommunicator& group);
-std::unique_ptr<Exchange> nccl_exchange(std::shared_ptr<NcclWorld> world, core::Device& device,
-                                        const ExchangeShape& shape, int ranks);
+/// The communicator of NCCL for the group, with its policy to use no multiprocessors where it can, or the default one.
+/// Collective.
+std::shared_ptr<NcclWorld> nccl_world(DeviceCommunicator& group, bool zero_cta);
+/// Throws Error{cell} on all ranks where NCCL registers no window or launches kernels, and the shape's transport needs a
+/// window or no kernels. Collective.
+std::unique_ptr<Exchange> nccl_exchange(DeviceCommunicator& group, std::shared_ptr<NcclWorld> world,
+                                        const ExchangeShape& shape);
 
 }  // namespace megaup::comm::cuda

@@ -1,6 +1,6 @@
 #include <string>
 
-#include <megaup/ops/a2a_gemm/pull_gemm_cuda.cuh>
+#include <megaup/ops/a2a_gemm/fused_cuda.cuh>
 #include <megaup/ops/device_parts_cuda.cuh>
 
 namespace megaup::ops {
@@ -9,24 +9,23 @@ extern constinit const Arm a2a_gemm_fused_cuda_arm;
 
 namespace {
 
-/// The kernel with its order of tiles and moves: the one place where it is chosen.
+/// The planner's choice: the one place where it is made.
 struct Choice {
-  const CompiledPull* kernel = nullptr;
-  int swizzle = 1;
-  PullMoves moves{};
-  core::Reason why;  ///< why there is none
+  PullChoice pull{};
+  core::Reason why = {};  ///< why there is none
 };
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
   const PullPlan plan = plan_pull(gemm_shape(op, problem), core::TokenLayout{problem}.run_rows(), context.regime,
-                                  context.communicator.device()->multiprocessors());
+                                  planned_multiprocessors(context), context.pull);
   if (plan.refused) return {.why = plan.refused};
   const PullCandidate& best = plan.chosen();
   for (const CompiledPull* row : compiled_pulls())
     if (row->name == best.kernel->name && row->weight_transposed == op.weight_transposed)
-      return {row, best.swizzle, best.moves, {}};
+      return {.pull = {row, best.swizzle, best.moves}};
   return {.why = "kernel " + std::string(best.kernel->name) +
-                 ", the planner's choice, was not compiled into this program (MEGAUP_CUDA_KERNELS)"};
+                 (context.pull.kernel.empty() ? ", the planner's choice," : ", which the spec asks for,") +
+                 " was not compiled into this program (MEGAUP_CUDA_KERNELS)"};
 }
 
 /// Pulled heads are copied in one piece.
@@ -43,16 +42,18 @@ void require_gapless_heads(const Operands& operands) {
 /// first. The order of K therefore differs from rank to rank; on one rank it is the same from run to run.
 class Fused final : public PreparedOperation {
  public:
-  Fused(Operands& operands, const Context& context)
+  Fused(Operands& operands, const Context& context, const PullChoice& choice)
       : device_(*context.communicator.device()),
         timeout_ns_(patience_ns(context)),
         flags_(context, pull_peer_words(operands.problem()), pull_local_words(operands.problem())),
         staging_(device_,
                  static_cast<std::size_t>(pull_staging_bytes(operands.problem(), operands.operation().columns))),
-        choice_(choose(operands.operation(), operands.problem(), context)) {
+        choice_(choice),
+        asked_(text(context.pull)),
+        planned_for_(planned_multiprocessors(context)) {
     require_aligned_rows(operands);
     require_gapless_heads(operands);
-    const PullMap map = pull_map(operands.problem(), operands.operation().columns, operands.rank());
+    const PullMap map = pull_map(operands.problem(), operands.operation().columns, operands.rank(), choice_.order);
     kernel_ = choice_.kernel->pull(gemm(operands), map, choice_.moves, heads(operands), flags(operands));
   }
 
@@ -72,11 +73,14 @@ class Fused final : public PreparedOperation {
     return {{"kernel", std::string(choice_.kernel->name)},
             {"raster", std::string(name(Raster::along_n))},
             {"swizzle", std::int64_t{choice_.swizzle}},
-            {"multiprocessors", std::int64_t{device_.multiprocessors()}},
+            {"kernel_asked", asked_},
+            {"multiprocessors", planned_for_},
             {"move_block_rows", choice_.moves.block_rows},
             {"move_group_rows", choice_.moves.group_rows},
             {"move_unit_bytes", choice_.moves.unit},
-            {"k_order", std::string("own shard first, then rank+1 and on; replicated KV heads last")}};
+            {"k_order", std::string(choice_.order == ShardOrder::own_first
+                                        ? "own shard first, then rank+1 and on; replicated KV heads last"
+                                        : "shard of rank 0 first, then of rank 1 and on; replicated KV heads last")}};
   }
 
  private:
@@ -115,7 +119,9 @@ class Fused final : public PreparedOperation {
   std::uint64_t timeout_ns_;
   DeviceFlags flags_;
   core::DeviceBuffer staging_;
-  Choice choice_;
+  PullChoice choice_;
+  std::string asked_;
+  std::int64_t planned_for_;
   std::unique_ptr<PreparedKernel> kernel_;
 };
 
@@ -129,6 +135,11 @@ core::Reason infeasible(const Operation& op, const core::Problem& problem, const
 
 }  // namespace
 
+std::unique_ptr<PreparedOperation> prepare_fused_pull(Operands& operands, const Context& context,
+                                                      const PullChoice& choice) {
+  return std::make_unique<Fused>(operands, context, choice);
+}
+
 constinit const Arm a2a_gemm_fused_cuda_arm{
     .name = "fused",
     .doc = "one kernel: the heads of every rank are pulled while the GEMM multiplies what has come, its own first",
@@ -136,9 +147,10 @@ constinit const Arm a2a_gemm_fused_cuda_arm{
     .place = Place::cuda,
     .bound = false,
     .infeasible = infeasible,
-    .prepare = [](Operands& operands, const Context& context) -> std::unique_ptr<PreparedOperation> {
-      return std::make_unique<Fused>(operands, context);
-    },
+    .prepare =
+        [](Operands& operands, const Context& context) {
+          return prepare_fused_pull(operands, context, choose(operands.operation(), operands.problem(), context).pull);
+        },
     .workspace_bytes =
         [](const Operation& op, const core::Problem& problem, std::string_view) {
           return DeviceFlags::bytes(pull_peer_words(problem), pull_local_words(problem)) +

@@ -74,8 +74,9 @@ __device__ inline void poll(const PullWork& work, const typename Scheduler::Para
                    : "memory");
   };
 
-  const bool watching = lane >= 1 && lane < work.shards;
-  const int peer = work.rank + lane < work.ranks ? work.rank + lane : work.rank + lane - work.ranks;
+  const int peer = work.first + lane < work.ranks ? work.first + lane : work.first + lane - work.ranks;
+  const bool watching = lane < work.shards && !(lane < work.ranks && peer == work.rank);
+  const int at_once = work.first == work.rank ? 1 : 0;  // shards that the loading thread does not ask for
   const int column = lane < work.ranks ? peer : work.ranks;
   const std::uint32_t target = epoch * (lane < work.ranks ? work.shard_quanta : work.sums_quanta);
   const std::uint32_t* landed = work.flags.landed() + column;
@@ -87,9 +88,9 @@ __device__ inline void poll(const PullWork& work, const typename Scheduler::Para
     const int row_tile = static_cast<int>(tile.M_idx) * kRowTiles;
     if (row_tile >= work.row_tiles) continue;  // only rounds the grid up
     const int block = row_tile >> work.block_shift;
-    int here = block == last_block ? work.shards : 1;
+    int here = block == last_block ? work.shards : at_once;
     last_block = block;
-    if (here > 1) publish(steps + here);
+    if (here > at_once) publish(steps + here);
     std::uint64_t deadline = 0;
     while (here < work.shards) {
       const bool missing =

@@ -38,11 +38,14 @@ struct PullFlags {
   std::uint32_t* peers[PullMap::kMaxRanks];  ///< pull_peer_words() of each rank, where this device reaches them
   std::uint32_t* local;                      ///< pull_local_words() of this device
   std::uint64_t timeout_ns;                  ///< of each wait
-  std::uint32_t pace_ns = 0;  ///< least time between two starts of a mover, to stand for a link; 0: none
+  std::uint32_t pace_ns = 0;                 ///< least time between two starts of a mover, to stand for a link; 0: none
 
-  constexpr std::uint32_t* epoch() const { return local; }        ///< launches so far, counted on the device
-  constexpr std::uint32_t* arrived() const { return local + 1; }  ///< movers that have read everything; 0 between launches
-  constexpr std::uint32_t* lost() const { return local + 2; }     ///< 0, or what pull_fault() puts into words
+  /// Launches so far, counted on the device.
+  constexpr std::uint32_t* epoch() const { return local; }
+  /// Movers that have read everything; 0 between launches.
+  constexpr std::uint32_t* arrived() const { return local + 1; }
+  /// 0, or what pull_fault() puts into words.
+  constexpr std::uint32_t* lost() const { return local + 2; }
   constexpr std::uint32_t* landed() const { return local + 4; }
 };
 

@@ -108,7 +108,8 @@ std::unique_ptr<PreparedKernel> prepare_pull(const PullGemm& gemm, const PullMap
   routes.run_tiles = cutlass::FastDivmod(map.run_tiles);
   for (int kind = 0; kind < kPullKinds; ++kind) {
     if (map.tiles[static_cast<std::size_t>(kind)] == 0) continue;
-    routes.sources[kind] = Mainloop::encode(heads.base[map.rank * kPullKinds + kind], heads.rows, heads.widths[kind], 1);
+    routes.sources[kind] =
+        Mainloop::encode(heads.base[map.rank * kPullKinds + kind], heads.rows, heads.widths[kind], 1);
     routes.sources[PullRoutes::kStaged + kind] =
         Mainloop::encode(work.staging[kind], map.rows, heads.widths[kind], map.ranks);
   }

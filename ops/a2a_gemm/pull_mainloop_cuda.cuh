@@ -53,10 +53,9 @@ struct PullMainloop : Base {
         static_cast<const typename Base::InternalElementA*>(base),
         cute::make_layout(cute::make_shape(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(slabs)),
                           stride));
-    const auto copy = cute::make_tma_copy_A_sm90(typename Base::GmemTiledCopyA{}, tensor,
-                                                 SmemLayoutA{}(cute::_, cute::_, cute::Int<0>{}),
-                                                 typename Base::TileShape{},
-                                                 typename Base::DispatchPolicy::ClusterShape{});
+    const auto copy = cute::make_tma_copy_A_sm90(
+        typename Base::GmemTiledCopyA{}, tensor, SmemLayoutA{}(cute::_, cute::_, cute::Int<0>{}),
+        typename Base::TileShape{}, typename Base::DispatchPolicy::ClusterShape{});
     return *copy.get_tma_descriptor();
   }
 
@@ -82,19 +81,20 @@ struct PullMainloop : Base {
       int run, unused;
       routes.run_tiles(run, unused, row_tile);
       const int own_row = (row_tile + (beyond ? 0 : routes.map.tile_shift[run])) * static_cast<int>(kPullTileRows);
-      int peer = routes.map.rank;
+      int peer = routes.map.first;
       const int shards = routes.map.shards();
       for (int shard = 0; shard < shards; ++shard) {
-        if (shard > 0 && !beyond) wait_for_step(shared.pull, steps_ + static_cast<std::uint32_t>(shard) + 1);
         const bool sums = shard == routes.map.ranks;
+        const bool own = !sums && peer == routes.map.rank;
+        if (!own && !beyond) wait_for_step(shared.pull, steps_ + static_cast<std::uint32_t>(shard) + 1);
         const int first = sums ? routes.map.shard_segments : 0;
         const int end = sums ? first + routes.map.sum_segments : routes.map.shard_segments;
         for (int s = first; s < end; ++s) {
           const PullMap::Segment segment = routes.map.segments[s];
-          const int source = sums ? PullRoutes::kSums : segment.source + (shard == 0 ? 0 : PullRoutes::kStaged);
+          const int source = sums ? PullRoutes::kSums : segment.source + (own ? 0 : PullRoutes::kStaged);
           const TmaDescriptor* descriptor = &routes.sources[source];
-          const int row = (shard == 0 ? own_row : row_tile * static_cast<int>(kPullTileRows)) + part_a * kPartRows;
-          const int slab = sums ? segment.source : shard == 0 ? 0 : peer;
+          const int row = (own ? own_row : row_tile * static_cast<int>(kPullTileRows)) + part_a * kPartRows;
+          const int slab = sums ? segment.source : own ? 0 : peer;
           int column = segment.from * static_cast<int>(kPullTileK);
           int k = segment.weight + (sums ? 0 : routes.map.weight_shift[segment.source][peer]);
           CUTLASS_PRAGMA_NO_UNROLL

@@ -100,7 +100,7 @@ core::Reason pull_refusal(const core::Problem& problem, core::Columns columns) {
   return {};
 }
 
-PullMap pull_map(const core::Problem& problem, core::Columns columns, std::int64_t r) {
+PullMap pull_map(const core::Problem& problem, core::Columns columns, std::int64_t r, ShardOrder order) {
   const HeadLayout layout{problem, columns};
   const core::TokenLayout tokens{problem};
   const std::int64_t head_tiles = problem.D / kPullTileK;
@@ -108,6 +108,7 @@ PullMap pull_map(const core::Problem& problem, core::Columns columns, std::int64
   PullMap map;
   map.ranks = static_cast<std::int32_t>(problem.P);
   map.rank = static_cast<std::int32_t>(r);
+  map.first = order == ShardOrder::own_first ? map.rank : 0;
   map.rows = static_cast<std::int32_t>(problem.M());
   map.run_tiles = static_cast<std::int32_t>(tokens.run_rows() / kPullTileRows);
   map.head_tiles = static_cast<std::int32_t>(head_tiles);

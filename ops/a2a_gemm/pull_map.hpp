@@ -16,8 +16,13 @@ constexpr std::int64_t kPullTileRows = 128;
 /// Columns of one load box of A, one K tile: 64 BF16 are one 128-byte swizzle row. A head must hold whole K tiles.
 constexpr std::int64_t kPullTileK = 64;
 
-/// The tables. K is multiplied in shards: the own one first, then that of rank+1 and on, then, with replicated KV
-/// heads, the sums. All shards of ranks consist of the same segments, whose place in the weight depends on the rank.
+/// Which shard of K a rank multiplies first. own_first: its own, which it has, then that of rank+1 and on; ranks then
+/// read from different peers. rank_zero_first: the same order on all ranks, so that equal rows give equal bits on all of
+/// them; to compare with.
+enum class ShardOrder : std::uint8_t { own_first, rank_zero_first };
+
+/// The tables. K is multiplied in shards: that of rank `first`, of the next one and on, then, with replicated KV heads, the
+/// sums. All shards of ranks consist of the same segments, whose place in the weight depends on the rank.
 ///
 ///   row        local row m lies in row m + 128*tile_shift[m/128 / run_tiles] of every rank's heads
 ///   own shard  read in place: K tile from + i of tensor `source` of this rank
@@ -41,11 +46,12 @@ struct PullMap {
   };
 
   std::int32_t ranks = 1, rank = 0;
-  std::int32_t rows = 0;           ///< M
-  std::int32_t run_tiles = 1;      ///< tiles of 128 rows in a run of neighbouring rows of the heads
-  std::int32_t head_tiles = 1;     ///< D / 64
-  std::int32_t sums = 0;           ///< replicated heads that are added: 2*Hk, K and V alternating; else 0
-  std::int32_t copies = 1;         ///< ranks that contribute to each sum: sum i has those from i/2*copies on
+  std::int32_t first = 0;           ///< rank whose shard is multiplied first
+  std::int32_t rows = 0;            ///< M
+  std::int32_t run_tiles = 1;       ///< tiles of 128 rows in a run of neighbouring rows of the heads
+  std::int32_t head_tiles = 1;      ///< D / 64
+  std::int32_t sums = 0;            ///< replicated heads that are added: 2*Hk, K and V alternating; else 0
+  std::int32_t copies = 1;          ///< ranks that contribute to each sum: sum i has those from i/2*copies on
   std::int32_t shard_segments = 0;  ///< segments of one rank's shard; those of the sums follow
   std::int32_t sum_segments = 0;
   std::array<std::uint16_t, kPullKinds> tiles{};  ///< K tiles of each tensor that are staged: width / 64
@@ -61,7 +67,8 @@ struct PullMap {
 core::Reason pull_refusal(const core::Problem& problem, core::Columns columns);
 
 /// The tables of rank r. Precondition: pull_refusal() is empty. Cost: O(heads + runs).
-PullMap pull_map(const core::Problem& problem, core::Columns columns, std::int64_t r);
+PullMap pull_map(const core::Problem& problem, core::Columns columns, std::int64_t r,
+                 ShardOrder order = ShardOrder::own_first);
 
 /// Bytes of the staging buffer of one rank: what its peers' heads are copied to, and the sums.
 std::int64_t pull_staging_bytes(const core::Problem& problem, core::Columns columns);

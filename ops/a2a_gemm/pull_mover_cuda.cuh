@@ -2,8 +2,8 @@
 
 #include <cuda_bf16.h>
 
-#include <cute/arch/copy_sm90_tma.hpp>
 #include <cutlass/arch/barrier.h>
+#include <cute/arch/copy_sm90_tma.hpp>
 
 #include <megaup/ops/a2a_gemm/pull_flags_cuda.cuh>
 
@@ -67,7 +67,8 @@ class Mover {
     if (rest < of_peers) {
       pass.peer_units[last](peer_index, rest, rest);
       pass.block_units(block, unit, rest);
-      int peer = work_.rank + 1 + peer_index;
+      const int own = work_.rank - work_.first + (work_.rank < work_.first ? work_.ranks : 0);
+      int peer = work_.first + peer_index + (peer_index < own ? 0 : 1);  // in the order of the shards, without the own
       if (peer >= work_.ranks) peer -= work_.ranks;
       copy_unit(pass, static_cast<int>(first_block) + block, peer, static_cast<std::uint32_t>(unit) * pass.unit_bytes);
     } else {

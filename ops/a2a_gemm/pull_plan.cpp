@@ -4,6 +4,7 @@
 #include <bit>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <megaup/ops/a2a_gemm/pull_map.hpp>
 
@@ -16,17 +17,20 @@ constexpr std::int64_t kClusterBlocks = 2;
 constexpr std::int64_t kAlignment = 8;
 
 // BF16 rates of an H200 on random data in TFLOP/s, at its power cap and below it, and the time that a launch takes
-// beside its tiles. Measured; only the order of the candidates depends on them.
+// beside its tiles. Measured, those at the cap with each kernel alone on the device for a while (push_plan.cpp); only the
+// order of the candidates depends on them.
 constexpr double kSustainedTeraflops = 670;
 constexpr double kSpacedTeraflops = 800;
 
 // "c": cooperative, "pp": ping-pong, which waits longer for its first rows because its waves are shorter.
 constexpr PullKernel kKernels[] = {
-    {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 0.99, 0.995, 10},
-    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.985, 1.03, 10},
-    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.025, 0.99, 16},
-    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.02, 0.95, 16},
+    {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 1.00, 0.995, 10},
+    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 1.01, 1.03, 10},
+    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 0.99, 0.99, 16},
+    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 0.94, 0.95, 16},
 };
+
+constexpr TileOrder kOrders[] = {{"N4", Raster::along_n, 4}, {"N2", Raster::along_n, 2}, {"N1", Raster::along_n, 1}};
 
 /// Bytes of a unit. Small ones where tiles wait for the first rows, large ones after, because every unit costs the GEMM
 /// a little.
@@ -54,7 +58,7 @@ std::int64_t wave_rows(const PullKernel& kernel, int swizzle, std::int64_t tiles
 double locality_loss(Regime regime, int swizzle, const GemmShape& shape) {
   constexpr std::int64_t kWideColumns = 8192, kManyRows = 8192;
   constexpr double kSustainedWide[] = {0.02, 0.004, 0}, kSpacedWide[] = {0.055, 0.025, 0};  // swizzle 1, 2, 4
-  constexpr double kSustainedTall[] = {0.006, 0.004, 0}, kSustainedSmall[] = {0.001, 0, 0.004};
+  constexpr double kSustainedTall[] = {0.004, 0, 0.01}, kSustainedSmall[] = {0.001, 0, 0.004};
   constexpr double kSpacedNarrow[] = {0.001, 0, 0.01};
   const int step = std::countr_zero(static_cast<unsigned>(swizzle));
   const bool wide = shape.n >= kWideColumns;
@@ -63,10 +67,11 @@ double locality_loss(Regime regime, int swizzle, const GemmShape& shape) {
   return 1 + (shape.m >= kManyRows ? kSustainedTall : kSustainedSmall)[step];
 }
 
-PullCandidate costed(const PullKernel& kernel, int swizzle, std::int64_t run_rows, const PullPlan& plan) {
+PullCandidate costed(const PullKernel& kernel, const TileOrder& order, std::int64_t run_rows, const PullPlan& plan) {
   const std::int64_t tiles_m = rounded_up(rounded_up(plan.shape.m, kernel.tile_m) / kernel.tile_m, kernel.cluster_m);
   const std::int64_t tiles_n = rounded_up(rounded_up(plan.shape.n, kernel.tile_n) / kernel.tile_n, kernel.cluster_n);
-  PullCandidate candidate{.kernel = &kernel, .swizzle = effective_swizzle(swizzle, tiles_m, tiles_n)};
+  PullCandidate candidate{
+      .kernel = &kernel, .order = order.name, .swizzle = effective_swizzle(order.swizzle, tiles_m, tiles_n)};
   candidate.tiles = rounded_up(tiles_m, candidate.swizzle * kernel.cluster_m) *
                     rounded_up(tiles_n, candidate.swizzle * kernel.cluster_n);
   candidate.waves = static_cast<double>(candidate.tiles) / static_cast<double>(plan.sms);
@@ -101,44 +106,57 @@ core::Reason unsound(const GemmShape& shape, std::int64_t run_rows, std::int64_t
   return {};
 }
 
+/// A tile has rows of one run and waits for one flag of each peer.
+bool divides(const PullKernel& kernel, std::int64_t run_rows) { return run_rows % kernel.tile_m == 0; }
+
+core::Reason too_tall(const KernelWish& wish, std::int64_t run_rows) {
+  const auto asked = std::ranges::find(kKernels, std::string_view(wish.kernel), &PullKernel::name);
+  if (asked == std::end(kKernels) || divides(*asked, run_rows)) return {};
+  std::vector<std::string_view> others;
+  for (const PullKernel& kernel : kKernels)
+    if (divides(kernel, run_rows)) others.push_back(kernel.name);
+  return fmt::format(
+      "the spec asks for {}: its tiles of {} rows do not divide the runs of {} rows; {} have tiles that do", text(wish),
+      asked->tile_m, run_rows, fmt::join(others, ", "));
+}
+
 }  // namespace
 
 std::span<const PullKernel> pull_kernels() { return kKernels; }
+std::span<const TileOrder> pull_orders() { return kOrders; }
 
 const PullCandidate& PullPlan::chosen() const {
   return *std::ranges::find_if(candidates, [](const PullCandidate& candidate) { return !candidate.rejected; });
 }
 
-PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, Regime regime, std::int64_t sms) {
-  PullPlan plan{.shape = shape, .regime = regime, .sms = sms};
+PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, Regime regime, std::int64_t sms,
+                   const KernelWish& wish) {
+  PullPlan plan{.shape = shape, .regime = regime, .sms = sms, .wish = wish};
   plan.refused = unsound(shape, run_rows, sms);
   if (plan.refused) return plan;
   for (const PullKernel& kernel : kKernels) {
-    if (run_rows % kernel.tile_m != 0) continue;  // a tile has rows of one run and waits for one flag of each peer
-    for (const int swizzle : {4, 2, 1}) {
-      const PullCandidate candidate = costed(kernel, swizzle, run_rows, plan);
-      if (candidate.swizzle == swizzle) plan.candidates.push_back(candidate);
+    if (!divides(kernel, run_rows)) continue;
+    for (const TileOrder& order : kOrders) {
+      const PullCandidate candidate = costed(kernel, order, run_rows, plan);
+      if (candidate.swizzle == order.swizzle) plan.candidates.push_back(candidate);
     }
   }
-  const PullCandidate* best = &*std::ranges::min_element(plan.candidates, {}, &PullCandidate::microseconds);
-  for (PullCandidate& candidate : plan.candidates) {
-    if (&candidate == best) continue;
-    const double excess = candidate.microseconds - best->microseconds;
-    candidate.rejected = excess > 0 ? fmt::format("{:.1f} us slower", excess) : "as fast, but a later row of the table";
-  }
+  choose(plan);
+  if (auto why = too_tall(wish, run_rows)) plan.refused = why;
   return plan;
 }
 
 std::string text(const PullPlan& plan) {
-  std::string out = fmt::format("pull {} x {} x {} {} on {} SMs, {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
-                                plan.shape.weight_transposed ? "TN" : "NN", plan.sms, name(plan.regime));
+  std::string out =
+      fmt::format("pull {} x {} x {} {} on {} SMs, {}: {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
+                  plan.shape.weight_transposed ? "TN" : "NN", plan.sms, name(plan.regime), text(plan.wish));
   for (const PullCandidate& candidate : plan.candidates)
     out += fmt::format(
-        "  {:<10} swizzle {} groups of {:>5} rows, flags of {} rows, units {} then {} bytes {:>6} tiles {:>7.2f} waves "
+        "  {:<12} groups of {:>5} rows, flags of {} rows, units {} then {} bytes {:>6} tiles {:>7.2f} waves "
         "{:>9.1f} us  {}\n",
-        candidate.kernel->name, candidate.swizzle, candidate.moves.group_rows, candidate.moves.block_rows,
-        candidate.moves.first_unit, candidate.moves.unit, candidate.tiles, candidate.waves, candidate.microseconds,
-        candidate.rejected ? *candidate.rejected : "CHOSEN");
+        fmt::format("{}/{}", candidate.kernel->name, candidate.order), candidate.moves.group_rows,
+        candidate.moves.block_rows, candidate.moves.first_unit, candidate.moves.unit, candidate.tiles, candidate.waves,
+        candidate.microseconds, candidate.rejected ? *candidate.rejected : "CHOSEN");
   if (plan.refused) out += fmt::format("  refused: {}\n", *plan.refused);
   return out;
 }

@@ -67,14 +67,14 @@ TEST_CASE("the measured favourites of the pull are chosen") {
     const PullPlan plan = plan_pull(gemm, gemm.m, regime, kSms);
     return std::string(plan.chosen().kernel->name) + "/" + std::to_string(plan.chosen().swizzle);
   };
-  CHECK(chosen(shape(8192, 4096, 4096), Regime::sustained) == "pp128x128/4");
+  CHECK(chosen(shape(8192, 4096, 4096), Regime::sustained) == "c128x256/2");
   CHECK(chosen(shape(8192, 4096, 4096), Regime::spaced) == "c128x256/2");
   CHECK(chosen(shape(2048, 4096, 4096), Regime::sustained) == "c128x256/2");
   CHECK(chosen(shape(2048, 4096, 6144), Regime::sustained) == "c128x256/2");
   CHECK(chosen(shape(8192, 16384, 18432), Regime::spaced) == "c256x192/4");
   CHECK(chosen(shape(2048, 5120, 8192), Regime::spaced) == "pp128x128/2");
   CHECK(chosen(shape(8192, 12288, 12288), Regime::spaced) == "c256x192/4");
-  CHECK(chosen(shape(8192, 8192, 8192), Regime::sustained).starts_with("pp"));
+  CHECK(chosen(shape(8192, 8192, 8192), Regime::sustained) == "c128x256/4");
 }
 
 TEST_CASE("a tile of a pull has rows of one run and of one flag") {
@@ -96,11 +96,41 @@ TEST_CASE("shapes that no pull kernel can run are refused with their numbers") {
   CHECK_THAT(reason(shape(8192, 4096, 4096), 8192, 1), ContainsSubstring("1 SMs"));
 }
 
+TEST_CASE("every kernel and order of a pull can be asked for, and the others say so") {
+  for (const PullKernel& kernel : pull_kernels())
+    for (const TileOrder& order : pull_orders()) {
+      CHECK(order.name == std::string(name(order.raster)) + std::to_string(order.swizzle));
+      CHECK(order.raster == Raster::along_n);
+      const KernelWish wish{std::string(kernel.name), std::string(order.name)};
+      const PullPlan plan = plan_pull(shape(8192, 4096, 4096), 8192, Regime::sustained, kSms, wish);
+      REQUIRE_FALSE(plan.refused);
+      CHECK(plan.chosen().kernel->name == kernel.name);
+      CHECK(plan.chosen().swizzle == order.swizzle);
+      for (const PullCandidate& candidate : plan.candidates)
+        if (&candidate != &plan.chosen()) CHECK(candidate.rejected == "the spec asks for " + text(wish));
+    }
+}
+
+TEST_CASE("a pull that the shape cannot have is refused, with what it can have") {
+  const auto reason = [](const GemmShape& gemm, std::int64_t run, const KernelWish& wish) {
+    return plan_pull(gemm, run, Regime::spaced, kSms, wish).refused.value_or("");
+  };
+  CHECK(reason(shape(256, 512, 4096), 256, {"c128x256", "N4"}) ==
+        "the spec asks for c128x256/N4: this shape's grid of tiles has no order N4; there are N2, N1");
+  CHECK(reason(shape(8192, 4096, 4096), 128, {"c256x192", ""}) ==
+        "the spec asks for c256x192: its tiles of 256 rows do not divide the runs of 128 rows; c128x256, pp128x192, "
+        "pp128x128 have tiles that do");
+  CHECK(reason(shape(8192, 4096, 4096), 128, {"c64x64", ""}) ==
+        "the spec asks for c64x64: no kernel c64x64 runs this shape; there are c128x256, pp128x192, pp128x128");
+  CHECK(reason(shape(8192, 4096, 4096), 256, {"c256x192", "N1"}).empty());
+}
+
 TEST_CASE("a pull plan prints every candidate and marks its choice") {
   const PullPlan plan = plan_pull(shape(8192, 4096, 4096), 8192, Regime::sustained, kSms);
   const std::string out = text(plan);
   CHECK(std::ranges::count(out, '\n') == static_cast<std::ptrdiff_t>(plan.candidates.size()) + 1);
-  CHECK_THAT(out, ContainsSubstring("8192 x 4096 x 4096 TN on 132 SMs, sustained"));
+  CHECK_THAT(out, ContainsSubstring("8192 x 4096 x 4096 TN on 132 SMs, sustained: auto\n"));
+  CHECK_THAT(out, ContainsSubstring("  pp128x128/N4 "));
   CHECK_THAT(out, ContainsSubstring("groups of"));
   CHECK_THAT(out, ContainsSubstring("CHOSEN"));
   CHECK_THAT(out, ContainsSubstring("us slower"));

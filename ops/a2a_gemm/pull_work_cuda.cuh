@@ -26,11 +26,11 @@ struct PullShared {
 /// Units of some groups of rows, in the order group, peer, block, unit; after the peers of a group its sums.
 struct PullPass {
   std::uint32_t first_block, units, unit_bytes;
-  std::uint32_t peers_units[2];        // of all peers in a group: whole, last
-  cutlass::FastDivmod group_units;     // of a whole group
-  cutlass::FastDivmod peer_units[2];   // of one peer in a group: whole, last
-  cutlass::FastDivmod block_units;     // of one peer in a block
-  cutlass::FastDivmod sum_units;       // of the sums of a block
+  std::uint32_t peers_units[2];       // of all peers in a group: whole, last
+  cutlass::FastDivmod group_units;    // of a whole group
+  cutlass::FastDivmod peer_units[2];  // of one peer in a group: whole, last
+  cutlass::FastDivmod block_units;    // of one peer in a block
+  cutlass::FastDivmod sum_units;      // of the sums of a block
 };
 
 struct PullWork {
@@ -38,13 +38,13 @@ struct PullWork {
   char* staging[kPullKinds + 1];  // Q, K, V: [P][M, width]; sums: [sums][M, D]
   PullFlags flags;
   PullPass passes[2];  // the first group, and all others
-  std::int32_t ranks, rank, shards;
+  std::int32_t ranks, rank, first, shards;
   std::int32_t rows, row_tiles, block_shift;  // tiles of a block: 1 << block_shift
   std::uint32_t blocks, group_blocks;
-  std::uint32_t row_bytes[kPullKinds];    // of one rank's tensor
-  std::uint32_t block_ends[kPullKinds];   // of Q, K and V in the bytes of a block of one peer
+  std::uint32_t row_bytes[kPullKinds];      // of one rank's tensor
+  std::uint32_t block_ends[kPullKinds];     // of Q, K and V in the bytes of a block of one peer
   std::uint32_t shard_quanta, sums_quanta;  // of one block
-  std::uint32_t copies, sum_piece;        // contributions to a sum, and bytes of it that are added at a time
+  std::uint32_t copies, sum_piece;          // contributions to a sum, and bytes of it that are added at a time
   cutlass::FastDivmod run_tiles, sum_units_each;
   std::int32_t tile_shift[PullMap::kMaxRuns];
 };
@@ -78,6 +78,7 @@ inline PullWork pull_work(const PullMap& map, const PullMoves& moves, const Pull
   work.flags = flags;
   work.ranks = map.ranks;
   work.rank = map.rank;
+  work.first = map.first;
   work.shards = map.shards();
   work.rows = map.rows;
   work.row_tiles = static_cast<std::int32_t>(map.rows / kPullTileRows);

@@ -57,6 +57,8 @@ __device__ inline void finish(const EndBarrier& barrier, std::uint32_t storing_w
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
   // Stores of the bulk engine come before flags of the plain kind.
   asm volatile("fence.proxy.async.global;" ::: "memory");
+  // Plain stores of all lanes come before what lane 0 releases: order is passed on from lane to lane here, and from
+  // warp to warp and to the peers below.
   __syncwarp();
   std::uint32_t before = 0;
   if (lane == 0)

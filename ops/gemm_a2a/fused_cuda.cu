@@ -2,7 +2,7 @@
 #include <string>
 
 #include <megaup/ops/device_parts_cuda.cuh>
-#include <megaup/ops/gemm_a2a/push_gemm_cuda.cuh>
+#include <megaup/ops/gemm_a2a/fused_cuda.cuh>
 
 namespace megaup::ops {
 
@@ -13,24 +13,23 @@ namespace {
 /// Words of this rank alone; peers write one word each: the launch whose tiles they have stored.
 enum LocalWord : int { kArrived, kEpoch, kLost, kLocalWords };
 
-/// The kernel with its order of tiles: the one place where it is chosen.
+/// The planner's choice: the one place where it is made.
 struct Choice {
-  const CompiledPush* kernel = nullptr;
-  Raster raster{};
-  int swizzle = 1;
-  core::Reason why;  ///< why there is none
+  PushChoice push{};
+  core::Reason why = {};  ///< why there is none
 };
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
   const PushPlan plan =
-      plan_push(gemm_shape(op, problem), context.regime, context.communicator.device()->multiprocessors());
+      plan_push(gemm_shape(op, problem), context.regime, planned_multiprocessors(context), context.push);
   if (plan.refused) return {.why = plan.refused};
   const PushCandidate& best = plan.chosen();
   for (const CompiledPush* row : compiled_pushes())
     if (row->name == best.kernel->name && row->weight_transposed == op.weight_transposed)
-      return {row, best.raster, best.swizzle, {}};
+      return {.push = {row, best.raster, best.swizzle}};
   return {.why = "kernel " + std::string(best.kernel->name) +
-                 ", the planner's choice, was not compiled into this program (MEGAUP_CUDA_KERNELS)"};
+                 (context.push.kernel.empty() ? ", the planner's choice," : ", which the spec asks for,") +
+                 " was not compiled into this program (MEGAUP_CUDA_KERNELS)"};
 }
 
 /// The GEMM stores its tiles into the heads of their final ranks; the end of the kernel raises a flag at every peer and
@@ -40,12 +39,14 @@ Choice choose(const Operation& op, const core::Problem& problem, const Context& 
 /// number of runs.
 class Fused final : public PreparedOperation {
  public:
-  Fused(Operands& operands, const Context& context)
+  Fused(Operands& operands, const Context& context, const PushChoice& choice)
       : device_(*context.communicator.device()),
         rank_(operands.rank()),
         timeout_ns_(patience_ns(context)),
         flags_(context, operands.problem().P, kLocalWords),
-        choice_(choose(operands.operation(), operands.problem(), context)) {
+        choice_(choice),
+        asked_(text(context.push)),
+        planned_for_(planned_multiprocessors(context)) {
     require_aligned_rows(operands);
     const PushMap map = push_map(operands.problem(), operands.operation().columns, operands.rank());
     for (int set = 0; set < Operands::kHeadSets; ++set)
@@ -71,7 +72,8 @@ class Fused final : public PreparedOperation {
     return {{"kernel", std::string(choice_.kernel->name)},
             {"raster", std::string(name(choice_.raster))},
             {"swizzle", std::int64_t{choice_.swizzle}},
-            {"multiprocessors", std::int64_t{device_.multiprocessors()}},
+            {"kernel_asked", asked_},
+            {"multiprocessors", planned_for_},
             {"head_sets", std::int64_t{Operands::kHeadSets}}};
   }
 
@@ -118,7 +120,9 @@ class Fused final : public PreparedOperation {
   int rank_;
   std::uint64_t timeout_ns_;
   DeviceFlags flags_;
-  Choice choice_;
+  PushChoice choice_;
+  std::string asked_;
+  std::int64_t planned_for_;
   std::array<std::unique_ptr<PreparedKernel>, Operands::kHeadSets> kernels_;
   std::uint64_t epoch_ = 0;
 };
@@ -133,6 +137,11 @@ core::Reason infeasible(const Operation& op, const core::Problem& problem, const
 
 }  // namespace
 
+std::unique_ptr<PreparedOperation> prepare_fused_push(Operands& operands, const Context& context,
+                                                      const PushChoice& choice) {
+  return std::make_unique<Fused>(operands, context, choice);
+}
+
 constinit const Arm gemm_a2a_fused_cuda_arm{
     .name = "fused",
     .doc = "one kernel: the GEMM stores each tile in its final place on its final rank",
@@ -140,9 +149,10 @@ constinit const Arm gemm_a2a_fused_cuda_arm{
     .place = Place::cuda,
     .bound = false,
     .infeasible = infeasible,
-    .prepare = [](Operands& operands, const Context& context) -> std::unique_ptr<PreparedOperation> {
-      return std::make_unique<Fused>(operands, context);
-    },
+    .prepare =
+        [](Operands& operands, const Context& context) {
+          return prepare_fused_push(operands, context, choose(operands.operation(), operands.problem(), context).push);
+        },
     .workspace_bytes = [](const Operation&, const core::Problem& problem,
                           std::string_view) { return DeviceFlags::bytes(problem.P, kLocalWords); }};
 

@@ -10,6 +10,7 @@
 #include <cutlass/gemm/kernel/gemm_universal.hpp>
 
 #include <megaup/core/error.hpp>
+#include <megaup/ops/gemm_a2a/column_scheduler_cuda.cuh>
 #include <megaup/ops/gemm_a2a/head_store_cuda.cuh>
 #include <megaup/ops/gemm_a2a/push_gemm_cuda.cuh>
 
@@ -19,8 +20,10 @@ namespace megaup::ops::device {
 using Element = cutlass::bfloat16_t;
 
 /// What a kernel is; a template argument of everything below, so that no two kernels share a name.
-template <Schedule schedule_, int tile_m_, int tile_n_, int cluster_m_, int cluster_n_, bool weight_transposed_>
+template <Schedule schedule_, int tile_m_, int tile_n_, int cluster_m_, int cluster_n_, bool weight_transposed_,
+          Store store_ = Store::bulk>
 struct PushConfig {
+  static constexpr Store kStore = store_;
   static constexpr bool kPingPong = schedule_ == Schedule::ping_pong;
   static constexpr bool kWeightTransposed = weight_transposed_;
   using Tile = cute::Shape<cute::Int<tile_m_>, cute::Int<tile_n_>, cute::_64>;  // 64 BF16: one 128-byte swizzle row
@@ -58,9 +61,9 @@ struct WithStore<cutlass::epilogue::collective::CollectiveEpilogue<Policy, Tile,
                                                                  LoadC, LayoutC, ReadC, Store, Rest...>;
 };
 
-template <class Config, class Epilogue>
-using Kernel =
-    cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, typename Config::Mainloop, Epilogue>;
+template <class Config, class Epilogue, class Scheduler = void>
+using Kernel = cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, typename Config::Mainloop,
+                                                    Epilogue, Scheduler>;
 
 /// Threads that compute and store come after the one warpgroup that loads.
 constexpr std::uint32_t kLoadThreads = 128;
@@ -156,7 +159,7 @@ typename Kernel::Params kernel_params(const DeviceGemm& gemm, void* c) {
   arguments.hw_info.sm_count = gemm.sms;
   arguments.scheduler.max_swizzle_size = gemm.swizzle;
   using Order = std::remove_reference_t<decltype(Scheduler{}.raster_order)>;
-  arguments.scheduler.raster_order = gemm.raster == Raster::along_m ? Order::AlongM : Order::AlongN;
+  arguments.scheduler.raster_order = gemm.raster == Raster::along_n ? Order::AlongN : Order::AlongM;
   if (!Kernel::can_implement(arguments))
     throw core::Error(core::ErrorKind::environment, "the GEMM library refuses this shape or alignment");
   return Kernel::to_underlying_arguments(arguments, nullptr);
@@ -171,9 +174,13 @@ std::unique_ptr<PreparedKernel> prepare_plain(const DeviceGemm& gemm, void* c) {
 template <class Config>
 std::unique_ptr<PreparedKernel> prepare_push(const DeviceGemm& gemm, const PushMap& map, const PushHomes& homes,
                                              const EndBarrier& barrier) {
-  using K = Kernel<Config, typename WithStore<typename Config::PlainEpilogue, HeadStore>::type>;
+  using K =
+      Kernel<Config, typename WithStore<typename Config::PlainEpilogue, HeadStore<Config::kStore>>::type, ByColumns>;
   // Only the coordinates of the wide matrix are used, never its memory; its descriptor still needs an address.
   auto params = kernel_params<Config, K>(gemm, const_cast<void*>(gemm.a));
+  params.scheduler.columns = gemm.raster == Raster::rotated
+                                 ? rotated_columns(map, cute::size<1>(typename Config::Tile{}))
+                                 : columns_in_order();
   HeadRoutes& routes = params.epilogue.tma_store_d.routes;
   routes.map = map;
   routes.features = cutlass::FastDivmod(map.features);
@@ -188,6 +195,8 @@ std::unique_ptr<PreparedKernel> prepare_push(const DeviceGemm& gemm, const PushM
     const auto encoded =
         K::CollectiveEpilogue::to_underlying_arguments(cute::make_shape(rows, width, 1, 1), destination, nullptr);
     routes.homes[home] = *encoded.tma_store_d.get_tma_descriptor();
+    routes.base[home] = static_cast<char*>(homes.base[home]);
+    routes.row_bytes[home % kPushKinds] = homes.pitches[home % kPushKinds] * core::kElementBytes;
   }
   return std::make_unique<Launch<K, PushTail<K>>>(params, PushTail<K>{barrier});
 }

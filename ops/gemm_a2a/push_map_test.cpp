@@ -1,5 +1,8 @@
 #include <megaup/ops/gemm_a2a/push_map.hpp>
 
+#include <algorithm>
+#include <vector>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
@@ -90,4 +93,45 @@ TEST_CASE("what cannot be pushed is refused with its numbers") {
   problem = fine;
   problem.s = std::int64_t{1} << 28;
   CHECK_THAT(reason(problem), ContainsSubstring("32-bit"));
+}
+
+TEST_CASE("rotated columns: the next rank's heads first, the own last, every column once") {
+  const core::Problem problem{.P = 4, .B = 1, .s = 256, .H = 64, .Hq = 16, .Hk = 8, .D = 128};
+  for (const auto weight : {core::QkvWeight::grouped, core::QkvWeight::concatenated})
+    for (const std::int64_t tile : {128, 192, 256})
+      for (std::int64_t r = 0; r < problem.P; ++r) {
+        core::Problem p = problem;
+        p.qkv_weight = weight;
+        const ops::PushMap map = ops::push_map(p, core::Columns::qkv, r);
+        const ops::PushColumns columns = ops::rotated_columns(map, tile);
+        const auto tiles = static_cast<int>((map.columns + tile - 1) / tile);
+        std::vector<int> seen, after;
+        for (int i = 0; i < tiles; ++i) {
+          seen.push_back(columns.at(i));
+          std::int64_t nearest = problem.P;  // of the ranks that have a column of this tile
+          for (std::int64_t j = columns.at(i) * tile;
+               j < std::min<std::int64_t>(map.columns, (columns.at(i) + 1) * tile); ++j) {
+            const auto owner =
+                ops::reference::head_columns(operation(core::Columns::qkv), p)[static_cast<std::size_t>(j)];
+            nearest = std::min<std::int64_t>(nearest, (owner.first_rank - r - 1 + problem.P) % problem.P);
+          }
+          after.push_back(static_cast<int>(nearest));
+        }
+        CHECK(std::ranges::is_sorted(after));
+        CHECK(after.front() == 0);
+        std::ranges::sort(seen);
+        for (int i = 0; i < tiles; ++i) CHECK(seen[static_cast<std::size_t>(i)] == i);
+        CHECK(columns.at(tiles) == tiles);  // what only rounds the grid up keeps its place
+        CHECK(columns.at(ops::PushColumns::kMax + 3) == ops::PushColumns::kMax + 3);
+      }
+}
+
+TEST_CASE("rotated columns: a replicated head has its turn with the nearest of its ranks") {
+  const core::Problem problem{
+      .P = 4, .B = 1, .s = 256, .H = 64, .Hq = 8, .Hk = 2, .D = 128, .kv_replication = true};  // heads: 4 q, k, v twice
+  const ops::PushMap map = ops::push_map(problem, core::Columns::qkv, 1);
+  const ops::PushColumns columns = ops::rotated_columns(map, 128);
+  // Of rank 2, then 3 with the heads that 2 has as well before them; then 0, and last 1's own two query heads.
+  const int expected[] = {6, 7, 10, 11, 8, 9, 0, 1, 4, 5, 2, 3};
+  for (int i = 0; i < 12; ++i) CHECK(columns.at(i) == expected[i]);
 }

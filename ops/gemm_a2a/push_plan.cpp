@@ -17,8 +17,9 @@ constexpr std::int64_t kTileK = 64;
 constexpr std::int64_t kAlignment = 8;
 
 // BF16 rates of an H200 on random data in TFLOP/s, at its power cap and below it, and the time that a launch takes
-// beside its tiles: filling the pipeline, storing the last tile, the end barrier. Measured; only the order of the
-// candidates depends on them.
+// beside its tiles: filling the pipeline, storing the last tile, the end barrier. Measured, those at the cap with each
+// kernel alone on the device for a while: taking turns with others they share one clock, which hides what each costs in
+// power. Only the order of the candidates depends on them.
 constexpr double kSustainedTeraflops = 670;
 constexpr double kSpacedTeraflops = 800;
 constexpr double kFixedMicroseconds = 6;
@@ -26,10 +27,12 @@ constexpr double kFixedMicroseconds = 6;
 // "c": cooperative, "pp": ping-pong. Tried and not kept, for they won no shape: cooperative 256x128 in clusters of 2x1
 // and 1x2, cooperative 128x256 in clusters of 1x2 (up to a third slower), cooperative 256x192 in clusters of 2x1.
 constexpr PushKernel kKernels[] = {
-    {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 0.99, 1.00, 0.975},
-    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.98, 1.02, 1.02},
-    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.03, 1.01, 0.95},
-    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.02, 0.965, 0.88},
+    {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 1.00, 1.00, 0.975},
+    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 1.00, 1.02, 1.02},
+    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.02, 1.01, 0.95},
+    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 0.985, 0.965, 0.88},
+    {"c128x256_plain", Schedule::cooperative, 128, 256, 2, 1, 1.00, 1.00, 0.975, Store::plain},
+    {"pp128x192_plain", Schedule::ping_pong, 128, 192, 2, 1, 1.02, 1.01, 0.95, Store::plain},
 };
 
 /// Blocks drift apart along a long k and share less in the cache, small tiles first: linear between the two measured
@@ -39,6 +42,12 @@ double spaced_rate(const PushKernel& kernel, std::int64_t k) {
   const double along = (std::clamp(static_cast<double>(k), kShort, kLong) - kShort) / (kLong - kShort);
   return kernel.spaced + along * (kernel.spaced_long - kernel.spaced);
 }
+
+constexpr TileOrder kOrders[] = {
+    {"N8", Raster::along_n, 8}, {"N4", Raster::along_n, 4}, {"N2", Raster::along_n, 2}, {"N1", Raster::along_n, 1},
+    {"M8", Raster::along_m, 8}, {"M4", Raster::along_m, 4}, {"M2", Raster::along_m, 2}, {"M1", Raster::along_m, 1},
+    {"R8", Raster::rotated, 8}, {"R4", Raster::rotated, 4}, {"R2", Raster::rotated, 2}, {"R1", Raster::rotated, 1},
+};
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
@@ -62,10 +71,13 @@ double locality_loss(Regime regime, Raster raster, int swizzle) {
   return 1 + narrow + across;
 }
 
-PushCandidate costed(const PushKernel& kernel, Raster raster, int swizzle, const PushPlan& plan) {
+PushCandidate costed(const PushKernel& kernel, const TileOrder& order, const PushPlan& plan) {
   const std::int64_t tiles_m = rounded_up(rounded_up(plan.shape.m, kernel.tile_m) / kernel.tile_m, kernel.cluster_m);
   const std::int64_t tiles_n = rounded_up(rounded_up(plan.shape.n, kernel.tile_n) / kernel.tile_n, kernel.cluster_n);
-  PushCandidate candidate{.kernel = &kernel, .raster = raster, .swizzle = effective_swizzle(swizzle, tiles_m, tiles_n)};
+  PushCandidate candidate{.kernel = &kernel,
+                          .order = order.name,
+                          .raster = order.raster,
+                          .swizzle = effective_swizzle(order.swizzle, tiles_m, tiles_n)};
   candidate.tiles = rounded_up(tiles_m, candidate.swizzle * kernel.cluster_m) *
                     rounded_up(tiles_n, candidate.swizzle * kernel.cluster_n);
   candidate.waves = static_cast<double>(candidate.tiles) / static_cast<double>(plan.sms);
@@ -77,7 +89,7 @@ PushCandidate costed(const PushKernel& kernel, Raster raster, int swizzle, const
   const double teraflops =
       sustained ? kSustainedTeraflops * kernel.sustained : kSpacedTeraflops * spaced_rate(kernel, plan.shape.k);
   candidate.microseconds = kFixedMicroseconds + waves * static_cast<double>(plan.sms) * tile_flop / (teraflops * 1e6) *
-                                                    locality_loss(plan.regime, raster, candidate.swizzle);
+                                                    locality_loss(plan.regime, order.raster, candidate.swizzle);
   return candidate;
 }
 
@@ -97,40 +109,37 @@ core::Reason unsound(const GemmShape& shape, std::int64_t sms) {
 
 std::string_view name(Regime value) { return value == Regime::sustained ? "sustained" : "spaced"; }
 std::string_view name(Schedule value) { return value == Schedule::cooperative ? "cooperative" : "ping-pong"; }
-std::string_view name(Raster value) { return value == Raster::along_m ? "M" : "N"; }
 
 std::span<const PushKernel> push_kernels() { return kKernels; }
+std::span<const TileOrder> push_orders() { return kOrders; }
 
 const PushCandidate& PushPlan::chosen() const {
   return *std::ranges::find_if(candidates, [](const PushCandidate& candidate) { return !candidate.rejected; });
 }
 
-PushPlan plan_push(const GemmShape& shape, Regime regime, std::int64_t sms) {
-  PushPlan plan{.shape = shape, .regime = regime, .sms = sms};
+PushPlan plan_push(const GemmShape& shape, Regime regime, std::int64_t sms, const KernelWish& wish) {
+  PushPlan plan{.shape = shape, .regime = regime, .sms = sms, .wish = wish};
   plan.refused = unsound(shape, sms);
   if (plan.refused) return plan;
-  for (const PushKernel& kernel : kKernels)
-    for (const Raster raster : {Raster::along_n, Raster::along_m})
-      for (const int swizzle : {8, 4, 2, 1}) {
-        const PushCandidate candidate = costed(kernel, raster, swizzle, plan);
-        if (candidate.swizzle == swizzle) plan.candidates.push_back(candidate);
-      }
-  const PushCandidate* best = &*std::ranges::min_element(plan.candidates, {}, &PushCandidate::microseconds);
-  for (PushCandidate& candidate : plan.candidates) {
-    if (&candidate == best) continue;
-    const double excess = candidate.microseconds - best->microseconds;
-    candidate.rejected = excess > 0 ? fmt::format("{:.1f} us slower", excess) : "as fast, but a later row of the table";
+  for (const PushKernel& kernel : kKernels) {
+    if (kernel.store == Store::plain && wish.kernel != kernel.name) continue;
+    for (const TileOrder& order : kOrders) {
+      const PushCandidate candidate = costed(kernel, order, plan);
+      if (candidate.swizzle == order.swizzle) plan.candidates.push_back(candidate);
+    }
   }
+  choose(plan);
   return plan;
 }
 
 std::string text(const PushPlan& plan) {
-  std::string out = fmt::format("push {} x {} x {} {} on {} SMs, {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
-                                plan.shape.weight_transposed ? "TN" : "NN", plan.sms, name(plan.regime));
+  std::string out =
+      fmt::format("push {} x {} x {} {} on {} SMs, {}: {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
+                  plan.shape.weight_transposed ? "TN" : "NN", plan.sms, name(plan.regime), text(plan.wish));
   for (const PushCandidate& candidate : plan.candidates) {
-    out += fmt::format("  {:<10} raster {} swizzle {} {:>6} tiles {:>7.2f} waves {:>9.1f} us  {}\n",
-                       candidate.kernel->name, name(candidate.raster), candidate.swizzle, candidate.tiles,
-                       candidate.waves, candidate.microseconds, candidate.rejected ? *candidate.rejected : "CHOSEN");
+    out += fmt::format("  {:<18} {:>6} tiles {:>7.2f} waves {:>9.1f} us  {}\n",
+                       fmt::format("{}/{}", candidate.kernel->name, candidate.order), candidate.tiles, candidate.waves,
+                       candidate.microseconds, candidate.rejected ? *candidate.rejected : "CHOSEN");
   }
   if (plan.refused) out += fmt::format("  refused: {}\n", *plan.refused);
   return out;

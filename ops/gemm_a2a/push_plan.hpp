@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <megaup/core/error.hpp>
+#include <megaup/ops/kernel_wish.hpp>
 #include <megaup/ops/operation.hpp>
 #include <megaup/ops/regime.hpp>
 
@@ -16,11 +17,9 @@ namespace megaup::ops {
 
 /// Cooperative: two warpgroups share one tile. Ping-pong: each has its own, and one computes while the other stores.
 enum class Schedule : std::uint8_t { cooperative, ping_pong };
-/// The direction in which consecutive tiles are handed out.
-enum class Raster : std::uint8_t { along_m, along_n };
-
 std::string_view name(Schedule value);
-std::string_view name(Raster value);
+/// How a tile leaves shared memory: by the bulk engine, or by stores of 16 bytes a thread of the warp that would tell it.
+enum class Store : std::uint8_t { bulk, plain };
 
 /// One compiled kernel, for both orientations of the weight. Tiles are tile_m x tile_n x 64; a cluster of blocks shares
 /// its loads.
@@ -32,13 +31,17 @@ struct PushKernel {
   /// Rate on whole waves, 1 = cuBLASLt's. Measured (docs/benchmarks.md): sustained; spaced with k up to 4096, and with
   /// k of 16384 and above.
   double sustained, spaced, spaced_long;
+  Store store = Store::bulk;  ///< plain: to compare with; a candidate only where the wish names it
 };
 std::span<const PushKernel> push_kernels();
+/// The orders of tiles that the planner tries, with every kernel.
+std::span<const TileOrder> push_orders();
 
 struct PushCandidate {
   const PushKernel* kernel = nullptr;
+  std::string_view order;  ///< its name; raster and swizzle are what it says
   Raster raster = Raster::along_n;
-  int swizzle = 1;  ///< tiles of neighbouring rows or columns that are handed out together
+  int swizzle = 1;
   std::int64_t tiles =
       0;  ///< computed tiles, with those that only round the grid up to the swizzle and the cluster: the store drops
           ///< what lies beyond the matrix, so a tile need not divide it
@@ -51,15 +54,17 @@ struct PushPlan {
   GemmShape shape;
   Regime regime;
   std::int64_t sms;
+  KernelWish wish = {};
   std::vector<PushCandidate> candidates;  ///< every one that was looked at; exactly one has no reason, unless `refused`
-  core::Reason refused = {};              ///< why no kernel can run this shape
+  core::Reason refused = {};              ///< why no kernel can run this shape, or none that was asked for
 
   /// Precondition: not refused.
   const PushCandidate& chosen() const;
 };
 
-/// The fastest predicted candidate. Cost: microseconds. Units: shape in elements, sms = SMs that the launch may use.
-PushPlan plan_push(const GemmShape& shape, Regime regime, std::int64_t sms);
+/// The fastest predicted candidate of those that fit the wish. Cost: microseconds. Units: shape in elements, sms = SMs
+/// that the launch may use.
+PushPlan plan_push(const GemmShape& shape, Regime regime, std::int64_t sms, const KernelWish& wish = {});
 /// The plan as a table: one line a candidate, with its cost and the reason why it was rejected.
 std::string text(const PushPlan& plan);
 

@@ -75,7 +75,7 @@ TEST_CASE("the measured favourites are chosen") {
   };
   CHECK(chosen(shape(8192, 6144, 4096), Regime::sustained) == "pp128x192");
   CHECK(chosen(shape(8192, 6144, 4096), Regime::spaced) == "c256x192");
-  CHECK(chosen(shape(8192, 4096, 4096), Regime::sustained) == "pp128x128");
+  CHECK(chosen(shape(8192, 4096, 4096), Regime::sustained) == "c128x256");
   CHECK(chosen(shape(8192, 4096, 4096), Regime::spaced) == "c128x256");
   CHECK(chosen(shape(8192, 18432, 16384), Regime::spaced) == "c256x192");  // a long k costs small tiles the cache
 }
@@ -96,11 +96,76 @@ TEST_CASE("shapes that no push kernel can run are refused with their numbers") {
   CHECK_THAT(reason(shape(8192, 6144, 4096), 1), ContainsSubstring("1 SMs"));
 }
 
+TEST_CASE("a push plan names its orders by raster and swizzle") {
+  for (const TileOrder& order : push_orders())
+    CHECK(order.name == std::string(name(order.raster)) + std::to_string(order.swizzle));
+  for (const PushCandidate& candidate : plan_push(shape(8192, 6144, 4096), Regime::spaced, kSms).candidates)
+    CHECK(candidate.order == std::string(name(candidate.raster)) + std::to_string(candidate.swizzle));
+}
+
+TEST_CASE("every kernel and order of a push can be asked for, and the others say so") {
+  for (const PushKernel& kernel : push_kernels())
+    for (const TileOrder& order : push_orders()) {
+      const KernelWish wish{std::string(kernel.name), std::string(order.name)};
+      const PushPlan plan = plan_push(shape(8192, 6144, 4096), Regime::sustained, kSms, wish);
+      REQUIRE_FALSE(plan.refused);
+      CHECK(chosen_count(plan) == 1);
+      CHECK(plan.chosen().kernel->name == kernel.name);
+      CHECK(plan.chosen().raster == order.raster);
+      CHECK(plan.chosen().swizzle == order.swizzle);
+      for (const PushCandidate& candidate : plan.candidates)
+        if (&candidate != &plan.chosen()) CHECK(candidate.rejected == "the spec asks for " + text(wish));
+    }
+}
+
+TEST_CASE("what a wish leaves open is chosen by time") {
+  const auto best = [](const KernelWish& wish, const auto& fits) {
+    const PushPlan plan = plan_push(shape(8192, 6144, 4096), Regime::sustained, kSms, wish);
+    REQUIRE_FALSE(plan.refused);
+    CHECK(fits(plan.chosen()));
+    for (const PushCandidate& candidate : plan.candidates)
+      if (fits(candidate)) CHECK(candidate.microseconds >= plan.chosen().microseconds);
+  };
+  best({.kernel = "c128x256"}, [](const auto& candidate) { return candidate.kernel->name == "c128x256"; });
+  best({.order = "M4"}, [](const auto& candidate) { return candidate.order == "M4"; });
+}
+
+TEST_CASE("a push that the shape cannot have is refused, with what it can have") {
+  const auto reason = [](const KernelWish& wish) {
+    const PushPlan plan = plan_push(shape(256, 512, 4096), Regime::sustained, kSms, wish);
+    CHECK((chosen_count(plan) == 0) == plan.refused.has_value());
+    return plan.refused.value_or("");
+  };
+  CHECK(reason({"pp128x128", "N8"}) ==
+        "the spec asks for pp128x128/N8: this shape's grid of tiles has no order N8; there are N2, N1, M2, M1");
+  CHECK(reason({"", "M8"}) ==
+        "the spec asks for auto/M8: this shape's grid of tiles has no order M8; there are N2, N1, M2, M1");
+  CHECK(
+      reason({"c64x64", ""}) ==
+      "the spec asks for c64x64: no kernel c64x64 runs this shape; there are c128x256, c256x192, pp128x192, pp128x128");
+  CHECK(reason({"pp128x128", "N2"}).empty());
+}
+
 TEST_CASE("a push plan prints every candidate and marks its choice") {
   const PushPlan plan = plan_push(shape(8192, 4096, 4096), Regime::sustained, kSms);
   const std::string out = text(plan);
   CHECK(std::ranges::count(out, '\n') == static_cast<std::ptrdiff_t>(plan.candidates.size()) + 1);
-  CHECK_THAT(out, ContainsSubstring("8192 x 4096 x 4096 TN on 132 SMs, sustained"));
+  CHECK_THAT(out, ContainsSubstring("8192 x 4096 x 4096 TN on 132 SMs, sustained: auto\n"));
+  CHECK_THAT(out, ContainsSubstring("  pp128x128/N8 "));
   CHECK_THAT(out, ContainsSubstring("CHOSEN"));
   CHECK_THAT(out, ContainsSubstring("us slower"));
+  const std::string refused = text(plan_push(shape(256, 512, 4096), Regime::sustained, kSms, {"pp128x128", "N8"}));
+  CHECK_THAT(refused, ContainsSubstring("sustained: pp128x128/N8\n"));
+  CHECK_THAT(refused, ContainsSubstring("  refused: the spec asks for pp128x128/N8"));
+  CHECK_THAT(refused, !ContainsSubstring("CHOSEN"));
+}
+
+TEST_CASE("kernels with plain stores are there to compare with: a plan has them only where they are asked for") {
+  const auto plain = [](const PushCandidate& candidate) { return candidate.kernel->store == Store::plain; };
+  const PushPlan plan = plan_push(shape(8192, 6144, 4096), Regime::sustained, kSms);
+  CHECK(std::ranges::none_of(plan.candidates, plain));
+  const PushPlan asked = plan_push(shape(8192, 6144, 4096), Regime::sustained, kSms, {"pp128x192_plain", "N8"});
+  REQUIRE(!asked.refused);
+  CHECK(asked.chosen().kernel->name == "pp128x192_plain");
+  CHECK(asked.chosen().kernel->store == Store::plain);
 }

@@ -1,6 +1,6 @@
 #include <native_steps_cuda.cuh>
 
-#include <push_case_cuda.cuh>
+#include <device_data_cuda.cuh>
 
 namespace megaup::cuda_tests {
 namespace {

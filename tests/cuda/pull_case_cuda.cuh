@@ -3,41 +3,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include <device_data_cuda.cuh>
 #include <megaup/ops/a2a_gemm/pull_gemm_cuda.cuh>
 #include <megaup/ops/operation.hpp>
 
 /// Ranks of an A2A -> GEMM on one device (emulated): the heads and flags of a group, and one rank's buffers, oracle and
 /// kernels over them.
-namespace megaup::pull_tests {
-
-void check(cudaError_t error, const char* what);
-
-/// Device memory of one owner, on the current device or on another one whose memory the current device reaches.
-class Memory {
- public:
-  explicit Memory(std::int64_t bytes);
-  Memory(std::int64_t bytes, int device);
-  Memory(Memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
-  Memory& operator=(Memory&&) = delete;
-  ~Memory() { cudaFree(data_); }
-  void* data() const { return data_; }
-  std::int64_t bytes() const { return bytes_; }
-  void fill(int byte) const;
-
- private:
-  void* data_ = nullptr;
-  std::int64_t bytes_;
-};
-
-/// Uniform BF16 in [-scale, scale).
-void fill_uniform(const Memory& memory, std::uint64_t seed, float scale);
-
-/// Elements that differ in their bits, added to *count on the device.
-void add_differences(const void* x, const void* y, std::int64_t bytes, unsigned long long* count, cudaStream_t stream);
-std::int64_t differences(const void* x, const void* y, std::int64_t bytes);
+namespace megaup::cuda_tests {
 
 /// What all ranks of a group share.
 struct PullWorld {
@@ -46,7 +20,7 @@ struct PullWorld {
 
   /// Uniform BF16 in [-1, 1) in all heads.
   void randomise(std::uint64_t seed) const;
-  /// The same, but everything that is not of `rank`'s tokens is 0xFFFF, a NaN: what it must not read shows.
+  /// The same, but everything that is not of `rank`'s tokens is poison: what it must not read shows.
   void randomise_for(std::int64_t rank, std::uint64_t seed) const;
   void reset_flags() const;
   /// The peers of a solo rank have always arrived, half of the range ahead.
@@ -62,7 +36,7 @@ struct PullWorld {
 
 /// One rank.
 struct PullCase {
-  PullCase(const PullWorld& world, std::int64_t rank);
+  PullCase(const PullWorld& world, std::int64_t rank, ops::ShardOrder shards = ops::ShardOrder::own_first);
 
   void randomise_weight(std::uint64_t seed) const;  ///< uniform in [-1/8, 1/8)
   void poison() const;                              ///< C and the staging buffer
@@ -72,9 +46,8 @@ struct PullCase {
   /// `expected` = the plain GEMM of the same kernel over the ordered matrices: the same sums in the same order.
   void compute_expected(const ops::CompiledPull& kernel, int swizzle) const;
   std::int64_t mismatches() const;  ///< elements of C that differ in their bits from `expected`
-  /// Largest |C - FP64| / bound over samples, FP64 from `wide` and the weight in their own order; the bound is half a
-  /// BF16 step of the value plus k roundings of FP32.
-  double worst_error() const;
+  /// Against FP64 from `wide` and the weight in their own order.
+  double worst_error() const { return cuda_tests::worst_error(shape, wide, weight, c); }
   /// Nothing, or what is wrong with the flags after so many launches since reset_flags().
   std::string fault(std::uint32_t launches) const;
   void reset_local() const { local_words.fill(0); }
@@ -82,15 +55,16 @@ struct PullCase {
   ops::PullGemm gemm(int swizzle) const;
   ops::PullHeads pull_heads() const;
   ops::PullFlags flags() const;
-  ops::PullMap map() const { return ops::pull_map(world.problem, world.operation.columns, rank); }
+  ops::PullMap map() const { return ops::pull_map(world.problem, world.operation.columns, rank, shards); }
   ops::PullPlan plan(ops::Regime regime) const;
 
   const PullWorld& world;
   std::int64_t rank;
+  ops::ShardOrder shards;
   ops::GemmShape shape;
   int sms = 0;
   Memory weight, c, staging, local_words;
   Memory wide, ordered_a, ordered_weight, expected, order;
 };
 
-}  // namespace megaup::pull_tests
+}  // namespace megaup::cuda_tests

@@ -1,39 +1,18 @@
 /// Checks every pull kernel on one device: bit for bit against the plain GEMM of the same kernel over an A that was
 /// gathered element by element, on every layout; and several ranks at once that wait for each other.
-///   megaup_cuda_pull_check [small | tiny]      fewer and smaller cases, for compute-sanitizer's memcheck and racecheck
-/// Exit: 0 all right, 1 something differs, 77 no suitable device (skipped).
-#include <array>
-#include <cstdio>
-#include <exception>
+///   megaup_cuda_pull_check [small | tiny]      kernel_checks_cuda.cuh says what these are, and what it returns
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include <kernel_checks_cuda.cuh>
 #include <pull_case_cuda.cuh>
 
-namespace megaup::pull_tests {
+namespace megaup::cuda_tests {
 
 namespace {
 
-struct Tally {
-  int checks = 0, failures = 0, refusals = 0;
-
-  void expect(bool right, const std::string& what) {
-    ++checks;
-    if (right) return;
-    ++failures;
-    std::printf("WRONG %s\n", what.c_str());
-  }
-};
-
-std::string label(const PullCase& c) {
-  const core::Problem& p = c.world.problem;
-  return std::string(c.world.operation.name) + " P=" + std::to_string(p.P) + " r=" + std::to_string(c.rank) +
-         " B=" + std::to_string(p.B) + " M=" + std::to_string(p.M()) + " Hq=" + std::to_string(p.Hq) +
-         " Hk=" + std::to_string(p.Hk) + " D=" + std::to_string(p.D) + " " + std::string(name(p.format)) + " " +
-         std::string(name(p.order)) + " " + std::string(name(p.qkv_weight));
-}
+std::string label(const PullCase& c) { return in_words(c.world.operation, c.world.problem, c.rank); }
 
 /// One kernel, `launches` times with new data each.
 void check_kernel(const PullCase& c, const ops::CompiledPull& kernel, int swizzle, const ops::PullMoves& moves,
@@ -62,14 +41,14 @@ void check_kernel(const PullCase& c, const ops::CompiledPull& kernel, int swizzl
   tally.expect(fault.empty(), what + ": " + fault);
 }
 
-void check_case(const char* operation, const core::Problem& problem, std::int64_t rank, int launches, Tally& tally) {
-  const ops::Operation& op = *ops::find_operation(operation);
-  if (core::refusal(problem) || ops::pull_refusal(problem, op.columns)) {
+void check_case(const ops::Operation& operation, const core::Problem& problem, std::int64_t rank, int launches,
+                Tally& tally, ops::ShardOrder shards = ops::ShardOrder::own_first) {
+  if (core::refusal(problem) || ops::pull_refusal(problem, operation.columns)) {
     ++tally.refusals;
     return;
   }
-  const PullWorld world(op, problem);
-  const PullCase c(world, rank);
+  const PullWorld world(operation, problem);
+  const PullCase c(world, rank, shards);
   c.randomise_weight(5);
   for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
     const ops::CompiledPull& kernel = *compiled;
@@ -227,93 +206,48 @@ void check_graph(Tally& tally) {
     world.assume_arrived(3);
     const auto pull =
         kernel.pull(c.gemm(1), c.map(), c.plan(ops::Regime::sustained).chosen().moves, c.pull_heads(), c.flags());
-    cudaStream_t stream = nullptr;
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
-    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
-    pull->run(stream);
-    check(cudaStreamEndCapture(stream, &graph), "capture");
-    check(cudaGraphInstantiate(&executable, graph, 0), "graph");
-    for (int replay = 0; replay < kReplays; ++replay) check(cudaGraphLaunch(executable, stream), "replay");
-    check(cudaStreamSynchronize(stream), "replays");
-    cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
-    cudaStreamDestroy(stream);
+    replay_as_graph(*pull, kReplays);
     tally.expect(c.mismatches() == 0, "graph replays of " + std::string(kernel.name));
     tally.expect(c.fault(kReplays).empty(), "graph replays of " + std::string(kernel.name) + ": " + c.fault(kReplays));
   }
 }
 
-void check_layouts(bool small, Tally& tally) {
-  for (const char* operation : {"out_fwd", "qkv_dgrad"})
-    for (const auto format : {core::ActivationFormat::sbhd, core::ActivationFormat::bshd, core::ActivationFormat::thd})
-      for (const auto order : {core::SequenceOrder::contiguous, core::SequenceOrder::dual_chunk})
-        for (const auto weight : {core::QkvWeight::grouped, core::QkvWeight::concatenated})
-          for (const std::int64_t P : {2, 4, 8}) {
-            if (small && (P != 4 || weight == core::QkvWeight::concatenated)) continue;
-            // GQA; MHA; two and one KV heads on up to 8 ranks; 64 features
-            for (const auto [Hq, Hk, D] :
-                 {std::array<std::int64_t, 3>{32, 8, 128}, {16, 16, 128}, {16, 2, 128}, {16, 1, 128}, {16, 8, 64}}) {
-              if (small && (Hq != 16 || D != 128)) continue;
-              const core::Problem problem{.P = P,
-                                          .B = 2,
-                                          .s = small ? 256 : 384 * 2,
-                                          .H = small ? 128 : 1088,  // no tile divides it
-                                          .Hq = Hq,
-                                          .Hk = Hk,
-                                          .D = D,
-                                          .format = format,
-                                          .order = order,
-                                          .qkv_weight = weight,
-                                          .kv_replication = true};
-              check_case(operation, problem, (P * 3) / 4, small ? 1 : 2, tally);
-            }
-          }
+void check_groups_and_graphs(Tally& tally) {
+  check_graph(tally);
+  for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
+    const ops::CompiledPull& kernel = *compiled;
+    const char* operation = kernel.weight_transposed ? "out_fwd" : "qkv_dgrad";
+    check_group(operation, {.P = 2, .B = 1, .s = 2048, .H = 1024, .Hq = 16, .Hk = 4, .D = 128}, kernel, tally);
+    check_group(operation, {.P = 4, .B = 1, .s = 1024, .H = 1024, .Hq = 16, .Hk = 2, .D = 128, .kv_replication = true},
+                kernel, tally);
+  }
 }
 
-int run(bool small, bool tiny) {
-  cudaDeviceProp device{};
-  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || device.major != 9) {
-    std::printf("SKIPPED: no GPU of compute capability 9\n");
-    return 77;
-  }
-  Tally tally;
-  if (tiny)
-    for (const char* operation : {"out_fwd", "qkv_dgrad"})
+void check_layouts(const ops::Operation& operation, CaseSet set, Tally& tally) {
+  // GQA; MHA; two and one KV heads on up to 8 ranks; 64 features; no tile divides the hidden size
+  constexpr Heads kHeads[] = {{32, 8, 128}, {16, 16, 128}, {16, 2, 128}, {16, 1, 128}, {16, 8, 64}};
+  for (const core::Problem& problem : layout_problems(set, 1088, kHeads))
+    for (const auto shards : {ops::ShardOrder::own_first, ops::ShardOrder::rank_zero_first})
+      check_case(operation, problem, problem.P * 3 / 4, set == CaseSet::small ? 1 : 2, tally, shards);
+}
+
+void check_all(CaseSet set, Tally& tally) {
+  for (const char* name : {"out_fwd", "qkv_dgrad"}) {
+    const ops::Operation& operation = *ops::find_operation(name);
+    if (set == CaseSet::tiny)
       check_case(operation, {.P = 4, .B = 1, .s = 256, .H = 256, .Hq = 8, .Hk = 2, .D = 64, .kv_replication = true}, 1,
                  1, tally);
-  if (!tiny) {
-    check_the_checks(tally);
-    check_layouts(small, tally);
-  }
-  if (!small && !tiny) {
-    check_graph(tally);
-    for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
-      const ops::CompiledPull& kernel = *compiled;
-      const char* operation = kernel.weight_transposed ? "out_fwd" : "qkv_dgrad";
-      check_group(operation, {.P = 2, .B = 1, .s = 2048, .H = 1024, .Hq = 16, .Hk = 4, .D = 128}, kernel, tally);
-      check_group(operation,
-                  {.P = 4, .B = 1, .s = 1024, .H = 1024, .Hq = 16, .Hk = 2, .D = 128, .kv_replication = true}, kernel,
-                  tally);
-    }
-    for (const char* operation : {"out_fwd", "qkv_dgrad"})  // a shape that is measured, 50 launches with new data each
+    else
+      check_layouts(operation, set, tally);
+    if (set == CaseSet::all)  // a shape that is measured, 50 launches with new data each
       check_case(operation, {.P = 8, .B = 1, .s = 8192, .H = 4096, .Hq = 32, .Hk = 8, .D = 128}, 0, 50, tally);
   }
-  std::printf("%d checks, %d wrong; %d problems refused by name\n", tally.checks, tally.failures, tally.refusals);
-  return tally.failures == 0 ? 0 : 1;
+  if (set != CaseSet::tiny) check_the_checks(tally);
+  if (set == CaseSet::all) check_groups_and_graphs(tally);
 }
 
 }  // namespace
 
-}  // namespace megaup::pull_tests
+}  // namespace megaup::cuda_tests
 
-int main(int argc, char** argv) {
-  try {
-    const std::string_view size = argc > 1 ? argv[1] : "";
-    return megaup::pull_tests::run(size == "small", size == "tiny");
-  } catch (const std::exception& error) {
-    std::printf("STOPPED: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return megaup::cuda_tests::run_checks(argc, argv, megaup::cuda_tests::check_all); }

@@ -1,12 +1,8 @@
 #include <pull_native_cuda.cuh>
 
-namespace megaup::pull_tests {
+namespace megaup::cuda_tests {
 
 namespace {
-
-using cuda_tests::prepare_head_copy;
-using cuda_tests::prepare_sequence;
-using cuda_tests::prepare_slab_copies;
 
 std::int64_t address(const Memory& memory, std::int64_t element) {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory.data())) + element * 2;
@@ -107,7 +103,7 @@ PullNative::PullNative(const PullCase& c)
   pack_ = prepare_head_copy(pack_pieces(c, send_, receive_, rows_), p.M(), p.D);
   unpack_ = prepare_head_copy(unpack_pieces(c, receive_), p.M(), p.D);
   if (const auto sums = sum_pieces(c, receive_); !sums.empty()) sums_ = std::make_shared<HeadSums>(sums, p.M(), p.D);
-  std::vector<cuda_tests::SlabCopy> copies;
+  std::vector<SlabCopy> copies;
   for (std::int64_t q = 0; q < p.P; ++q)
     if (q != c.rank) copies.push_back({at(receive_, q * slab_bytes_), at(peers_send_, q * slab_bytes_), slab_bytes_});
   copies_ = prepare_slab_copies(std::move(copies));
@@ -124,7 +120,7 @@ std::shared_ptr<ops::PreparedKernel> PullNative::without_pack(std::shared_ptr<op
   const core::Problem& p = case_.world.problem;
   const core::TokenLayout tokens{p};
   if (case_.world.operation.columns != core::Columns::query || tokens.run_rows() < p.M()) return nullptr;
-  std::vector<cuda_tests::SlabCopy> copies;
+  std::vector<SlabCopy> copies;
   for (std::int64_t q = 0; q < p.P; ++q)
     copies.push_back({at(receive_, q * slab_bytes_),
                       at(case_.world.tensors[static_cast<std::size_t>(q * ops::kPullKinds)],
@@ -133,4 +129,4 @@ std::shared_ptr<ops::PreparedKernel> PullNative::without_pack(std::shared_ptr<op
   return prepare_sequence({prepare_slab_copies(std::move(copies)), unpack_, std::move(gemm)});
 }
 
-}  // namespace megaup::pull_tests
+}  // namespace megaup::cuda_tests

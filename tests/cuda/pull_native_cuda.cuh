@@ -3,7 +3,7 @@
 #include <native_steps_cuda.cuh>
 #include <pull_case_cuda.cuh>
 
-namespace megaup::pull_tests {
+namespace megaup::cuda_tests {
 
 /// The native way of one rank beside its GEMM: pack the own heads into slabs, copy the peers' slabs here, unpack them
 /// into the wide A (adding replicated heads), each in one pass. What the peers' send buffers hold is random: only times
@@ -25,4 +25,4 @@ class PullNative {
   std::shared_ptr<ops::PreparedKernel> pack_, copies_, unpack_, sums_;
 };
 
-}  // namespace megaup::pull_tests
+}  // namespace megaup::cuda_tests

@@ -1,32 +1,21 @@
 /// Times the push kernels beside cuBLASLt and the native way, on one device with all peers' buffers on it (emulated),
 /// rank 0 of P.
-///   megaup_cuda_push_benchmark [all] [tune] [MODEL...] [M...]
-/// all: P = 2, 4, 8 (else 8); tune: every raster and swizzle; models: all of the table below if none is named; M: 8192
-/// if none is given. Arms are interleaved in one stream, each between two events, with no host synchronisation inside a
-/// batch. Shares are medians over the rounds of t(cuBLASLt) / t(arm) of the same round.
-#include <algorithm>
+///   megaup_cuda_push_benchmark [all] [tune] [MODEL...] [M...]      tune: every raster and swizzle; benchmark_cuda.cuh has
+/// the rest. Arms are interleaved in one stream, each between two events, with no host synchronisation inside a batch.
+/// Shares are medians over the rounds of t(cuBLASLt) / t(arm) of the same round.
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <benchmark_cuda.cuh>
 #include <native_steps_cuda.cuh>
 #include <push_case_cuda.cuh>
-#include <timed_arms_cuda.cuh>
 
 namespace megaup::cuda_tests {
 
 namespace {
-
-struct Options {
-  bool all = false, tune = false;
-  std::vector<Model> models;
-  std::vector<std::int64_t> M;
-};
 
 const ops::CompiledPush* compiled(std::string_view name, bool weight_transposed) {
   for (const ops::CompiledPush* row : ops::compiled_pushes())
@@ -70,36 +59,21 @@ std::vector<Arm> make_arms(const PushCase& c, ops::Regime regime, Memory& plain_
   return arms;
 }
 
-void print_rows(const PushCase& c, std::string_view model, ops::Regime regime, const std::vector<Arm>& arms) {
-  for (const Arm& arm : arms) {
-    std::vector<double> share;
-    for (std::size_t i = 0; i < arm.ms.size(); ++i) share.push_back(arms[0].ms[i] / arm.ms[i]);
-    std::printf("| emulated | %.*s | %s | %lld | %lld | %s | %-22s | %.4f | %.3f | %.3f-%.3f |\n",
-                static_cast<int>(model.size()), model.data(), std::string(c.operation.name).c_str(),
-                static_cast<long long>(c.problem.M()), static_cast<long long>(c.problem.P),
-                std::string(name(regime)).c_str(), arm.name.c_str(), quantile(arm.ms, 0.5), quantile(share, 0.5),
-                quantile(share, 0.1), quantile(share, 0.9));
-  }
-  std::fflush(stdout);
-}
-
-void time_cell(Timer& timer, std::string_view model, const ops::Operation& operation, const core::Problem& problem,
-               bool tune) {
-  PushCase c(operation, problem, 0);
-  c.randomise(static_cast<std::uint64_t>(problem.M() + problem.P));
+void time_kernels(Timer& timer, const Cell& cell, bool tune) {
+  PushCase c(cell.operation, cell.problem, 0);
+  c.randomise(static_cast<std::uint64_t>(cell.problem.M() + cell.problem.P));
   c.compute_expected();
   Memory plain_c(c.wide.bytes());
   for (const ops::Regime regime : {ops::Regime::sustained, ops::Regime::spaced}) {
     auto arms = make_arms(c, regime, plain_c, tune);
     timer.measure(arms, regime, tune);
-    print_rows(c, model, regime, arms);
+    print_rows("emulated", cell, regime, arms);
   }
 }
 
 /// One-pass rates: bytes read and written over the time, for the reorders and for a plain copy of the same size.
-void time_reorders(Timer& timer, std::string_view model, const ops::Operation& operation,
-                   const core::Problem& problem) {
-  PushCase c(operation, problem, 0);
+void time_reorders(Timer& timer, const Cell& cell) {
+  PushCase c(cell.operation, cell.problem, 0);
   c.randomise(7);
   Memory other(c.wide.bytes());
   std::vector<Arm> arms;
@@ -109,43 +83,19 @@ void time_reorders(Timer& timer, std::string_view model, const ops::Operation& o
   arms.push_back({"exchange", c.exchange()});
   timer.batch(arms, 5, 0);
   timer.batch(arms, 40, 0);
+  const auto P = static_cast<double>(cell.problem.P);
   for (const Arm& arm : arms) {
-    const double bytes =
-        2.0 * static_cast<double>(c.wide.bytes()) *
-        (arm.name == "exchange" ? static_cast<double>(problem.P - 1) / static_cast<double>(problem.P) : 1.0);
-    std::printf("| emulated | %.*s | %s | %lld | %lld | reorder | %-22s | %.4f | %.2f TB/s |\n",
-                static_cast<int>(model.size()), model.data(), std::string(operation.name).c_str(),
-                static_cast<long long>(problem.M()), static_cast<long long>(problem.P), arm.name.c_str(),
+    const double bytes = 2.0 * static_cast<double>(c.wide.bytes()) * (arm.name == "exchange" ? (P - 1) / P : 1.0);
+    std::printf("| emulated | %s | %s | %lld | %lld | reorder | %-22s | %.4f | %.2f TB/s |\n",
+                std::string(cell.model).c_str(), std::string(cell.operation.name).c_str(),
+                static_cast<long long>(cell.problem.M()), static_cast<long long>(cell.problem.P), arm.name.c_str(),
                 quantile(arm.ms, 0.5), bytes / quantile(arm.ms, 0.5) * 1e-9);
   }
 }
 
-int run(const Options& options) {
-  cudaDeviceProp device{};
-  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || device.major != 9) {
-    std::printf("SKIPPED: no GPU of compute capability 9\n");
-    return 77;
-  }
-  std::printf("%s, %d SMs\n", device.name, device.multiProcessorCount);
-  Timer timer;
-  for (const std::int64_t M : options.M)
-    for (const Model& model : options.models)
-      for (const char* operation : {"qkv_fwd", "out_dgrad"})
-        for (const std::int64_t P : {2, 4, 8}) {
-          if (P != 8 && !options.all) continue;
-          const core::Problem problem{
-              .P = P, .B = 1, .s = M, .H = model.H, .Hq = model.Hq, .Hk = model.Hk, .D = 128, .kv_replication = true};
-          const auto& op = *ops::find_operation(operation);
-          const auto reason = core::refusal(problem) ? core::refusal(problem) : ops::push_refusal(problem, op.columns);
-          if (reason) {
-            std::printf("| emulated | %s | %s | %lld | %lld | refused: %s |\n", std::string(model.name).c_str(),
-                        operation, static_cast<long long>(M), static_cast<long long>(P), reason->c_str());
-            continue;
-          }
-          time_cell(timer, model.name, op, problem, options.tune);
-          if (!options.tune) time_reorders(timer, model.name, op, problem);
-        }
-  return 0;
+void time_cell(Timer& timer, const Cell& cell, const Options& options) {
+  time_kernels(timer, cell, options.tune);
+  if (!options.tune) time_reorders(timer, cell);
 }
 
 }  // namespace
@@ -153,30 +103,8 @@ int run(const Options& options) {
 }  // namespace megaup::cuda_tests
 
 int main(int argc, char** argv) {
-  using megaup::cuda_tests::kModels;
-  megaup::cuda_tests::Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    const auto model = std::ranges::find(kModels, argument, &megaup::cuda_tests::Model::name);
-    if (argument == "all")
-      options.all = true;
-    else if (argument == "tune")
-      options.tune = true;
-    else if (model != std::end(kModels))
-      options.models.push_back(*model);
-    else
-      options.M.push_back(std::atoll(argv[i]));
-    if (!options.M.empty() && options.M.back() <= 0) {
-      std::printf("'%s' is neither a model of the table nor a number of rows\n", argv[i]);
-      return 2;
-    }
-  }
-  if (options.M.empty()) options.M = {8192};
-  if (options.models.empty()) options.models.assign(std::begin(kModels), std::end(kModels));
-  try {
-    return megaup::cuda_tests::run(options);
-  } catch (const std::exception& error) {
-    std::printf("STOPPED: %s\n", error.what());
-    return 1;
-  }
+  return megaup::cuda_tests::run_benchmark(argc, argv,
+                                           {.operations = {"qkv_fwd", "out_dgrad"},
+                                            .refusal = megaup::ops::push_refusal,
+                                            .time_cell = megaup::cuda_tests::time_cell});
 }

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include <device_data_cuda.cuh>
 #include <megaup/ops/gemm_a2a/push_gemm_cuda.cuh>
 #include <megaup/ops/head_copy_cuda.cuh>
 #include <megaup/ops/operation.hpp>
@@ -14,30 +14,12 @@
 /// inputs, destinations, expected destinations, flags, and the arms over them.
 namespace megaup::cuda_tests {
 
-void check(cudaError_t error, const char* what);
-
-/// Device memory of one owner.
-class Memory {
- public:
-  explicit Memory(std::int64_t bytes);
-  Memory(Memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
-  Memory& operator=(Memory&&) = delete;
-  ~Memory() { cudaFree(data_); }
-  void* data() const { return data_; }
-  std::int64_t bytes() const { return bytes_; }
-
- private:
-  void* data_ = nullptr;
-  std::int64_t bytes_;
-};
-
 struct PushCase {
   PushCase(const ops::Operation& operation, const core::Problem& problem, std::int64_t rank);
 
   /// Fills the inputs with uniform BF16 in [-1, 1), the weight in [-1/8, 1/8).
   void randomise(std::uint64_t seed);
-  /// Fills every destination with 0xFFFF, a NaN that no sum of these inputs gives.
-  void poison();
+  void poison();  ///< every destination
   /// wide = A * B by cuBLASLt; expected = poison with this rank's elements put where core/layout.hpp says, one element
   /// a thread.
   void compute_expected();
@@ -46,8 +28,7 @@ struct PushCase {
   std::int64_t mismatches() const;
   /// Elements of two wide matrices that differ in their bits.
   std::int64_t wide_mismatches(const void* other) const;
-  /// Largest |wide - FP64| / bound over samples; the bound is half a BF16 step of the value plus k roundings of FP32.
-  double worst_error() const;
+  double worst_error() const { return cuda_tests::worst_error(shape, a, b, wide); }
   /// 0, or 1 + the rank that a barrier waited for in vain; then also the flags that this rank has set, which must equal
   /// `launches`.
   std::string barrier_fault(std::uint32_t launches) const;

@@ -1,40 +1,19 @@
 /// Checks every push kernel on one device: bit for bit against the plain GEMM reordered, on every layout, with all
 /// peers on this device.
-///   megaup_cuda_push_check [small | tiny]      fewer and smaller cases, for compute-sanitizer's memcheck and racecheck
-/// Exit: 0 all right, 1 something differs, 77 no suitable device (skipped).
+///   megaup_cuda_push_check [small | tiny]      kernel_checks_cuda.cuh says what these are, and what it returns
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <exception>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <kernel_checks_cuda.cuh>
 #include <push_case_cuda.cuh>
 
 namespace megaup::cuda_tests {
 
 namespace {
 
-struct Tally {
-  int checks = 0, failures = 0, refusals = 0;
-
-  void expect(bool right, const std::string& what) {
-    ++checks;
-    if (right) return;
-    ++failures;
-    std::printf("WRONG %s\n", what.c_str());
-  }
-};
-
-std::string label(const PushCase& c) {
-  return std::string(c.operation.name) + " P=" + std::to_string(c.problem.P) + " r=" + std::to_string(c.rank) +
-         " B=" + std::to_string(c.problem.B) + " M=" + std::to_string(c.problem.M()) +
-         " Hq=" + std::to_string(c.problem.Hq) + " Hk=" + std::to_string(c.problem.Hk) +
-         " D=" + std::to_string(c.problem.D) + " " + std::string(name(c.problem.format)) + " " +
-         std::string(name(c.problem.order)) + " " + std::string(name(c.problem.qkv_weight));
-}
+std::string label(const PushCase& c) { return in_words(c.operation, c.problem, c.rank); }
 
 void check_native(PushCase& c, Tally& tally) {
   c.native()->run(nullptr);
@@ -75,7 +54,7 @@ void check_kernel(PushCase& c, const ops::CompiledPush& kernel, ops::Raster rast
 
 void check_plain(PushCase& c, const ops::CompiledPush& kernel, Tally& tally) {
   Memory other(c.wide.bytes());
-  check(cudaMemset(other.data(), 0xff, static_cast<std::size_t>(other.bytes())), "poison");
+  other.fill(kPoison);
   kernel.plain(c.gemm(ops::Raster::along_n, 8), other.data())->run(nullptr);
   check(cudaDeviceSynchronize(), "plain GEMM");
   const std::int64_t wrong = c.wide_mismatches(other.data());
@@ -105,6 +84,7 @@ void check_case(const ops::Operation& operation, const core::Problem& problem, s
     c.randomise(1);
     c.compute_expected();
     check_kernel(c, kernel, ops::Raster::along_m, 1, 1, tally);
+    check_kernel(c, kernel, ops::Raster::rotated, 2, 1, tally);
   }
 }
 
@@ -158,86 +138,36 @@ void check_graph(Tally& tally) {
     c.poison();
     check(cudaMemset(c.barrier_words.data(), 0, 12), "barrier");
     const auto push = c.push(kernel, ops::Raster::along_n, 8);
-    cudaStream_t stream = nullptr;
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
-    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
-    push->run(stream);
-    check(cudaStreamEndCapture(stream, &graph), "capture");
-    check(cudaGraphInstantiate(&executable, graph, 0), "graph");
-    for (int replay = 0; replay < kReplays; ++replay) check(cudaGraphLaunch(executable, stream), "replay");
-    check(cudaStreamSynchronize(stream), "replays");
-    cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
-    cudaStreamDestroy(stream);
+    replay_as_graph(*push, kReplays);
     tally.expect(c.mismatches() == 0, "graph replays of " + std::string(kernel.name));
     tally.expect(c.barrier_fault(kReplays).empty(),
                  "graph replays of " + std::string(kernel.name) + ": " + c.barrier_fault(kReplays));
   }
 }
 
-void check_layouts(bool small, Tally& tally) {
-  for (const char* operation : {"qkv_fwd", "out_dgrad"})
-    for (const auto format : {core::ActivationFormat::sbhd, core::ActivationFormat::bshd, core::ActivationFormat::thd})
-      for (const auto order : {core::SequenceOrder::contiguous, core::SequenceOrder::dual_chunk})
-        for (const auto weight : {core::QkvWeight::grouped, core::QkvWeight::concatenated})
-          for (const std::int64_t P : {2, 4, 8}) {
-            if (small && (P != 4 || weight == core::QkvWeight::concatenated)) continue;
-            // GQA; MHA; two KV heads on up to 8 ranks; 64 features; widths that are no multiple of every tile
-            for (const auto [Hq, Hk, D] :
-                 {std::array<std::int64_t, 3>{32, 8, 128}, {16, 16, 128}, {16, 2, 128}, {16, 8, 64}, {40, 8, 128}}) {
-              if (small && (Hq != 16 || D != 128)) continue;
-              const core::Problem problem{.P = P,
-                                          .B = 2,
-                                          .s = small ? 256 : 384 * 2,
-                                          .H = small ? 128 : 1024,
-                                          .Hq = Hq,
-                                          .Hk = Hk,
-                                          .D = D,
-                                          .format = format,
-                                          .order = order,
-                                          .qkv_weight = weight,
-                                          .kv_replication = true};
-              check_case(*ops::find_operation(operation), problem, (P * 3) / 4, small ? 1 : 2, tally);
-            }
-          }
+void check_layouts(const ops::Operation& operation, CaseSet set, Tally& tally) {
+  // GQA; MHA; two KV heads on up to 8 ranks; 64 features; widths that are no multiple of every tile
+  constexpr Heads kHeads[] = {{32, 8, 128}, {16, 16, 128}, {16, 2, 128}, {16, 8, 64}, {40, 8, 128}};
+  for (const core::Problem& problem : layout_problems(set, 1024, kHeads))
+    check_case(operation, problem, problem.P * 3 / 4, set == CaseSet::small ? 1 : 2, tally);
 }
 
-int run(bool small, bool tiny) {
-  cudaDeviceProp device{};
-  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || device.major != 9) {
-    std::printf("SKIPPED: no GPU of compute capability 9\n");
-    return 77;
+void check_all(CaseSet set, Tally& tally) {
+  for (const char* name : {"qkv_fwd", "out_dgrad"}) {
+    const ops::Operation& operation = *ops::find_operation(name);
+    if (set == CaseSet::tiny)
+      check_case(operation, {.P = 2, .B = 1, .s = 512, .H = 256, .Hq = 8, .Hk = 4, .D = 128}, 1, 1, tally);
+    else
+      check_layouts(operation, set, tally);
+    if (set == CaseSet::all)  // the shape that is measured, 50 launches with new data each
+      check_case(operation, {.P = 8, .B = 1, .s = 8192, .H = 4096, .Hq = 32, .Hk = 8, .D = 128}, 0, 50, tally);
   }
-  Tally tally;
-  if (tiny)
-    for (const char* operation : {"qkv_fwd", "out_dgrad"})
-      check_case(*ops::find_operation(operation), {.P = 2, .B = 1, .s = 512, .H = 256, .Hq = 8, .Hk = 4, .D = 128}, 1,
-                 1, tally);
-  if (!tiny) {
-    check_the_checks(tally);
-    check_layouts(small, tally);
-  }
-  if (!small && !tiny) check_graph(tally);
-  if (!small && !tiny)  // the shape that is measured, 50 launches with new data each
-    for (const char* operation : {"qkv_fwd", "out_dgrad"})
-      check_case(*ops::find_operation(operation), {.P = 8, .B = 1, .s = 8192, .H = 4096, .Hq = 32, .Hk = 8, .D = 128},
-                 0, 50, tally);
-  std::printf("%d checks, %d wrong; %d problems refused by name\n", tally.checks, tally.failures, tally.refusals);
-  return tally.failures == 0 ? 0 : 1;
+  if (set != CaseSet::tiny) check_the_checks(tally);
+  if (set == CaseSet::all) check_graph(tally);
 }
 
 }  // namespace
 
 }  // namespace megaup::cuda_tests
 
-int main(int argc, char** argv) {
-  try {
-    const std::string_view size = argc > 1 ? argv[1] : "";
-    return megaup::cuda_tests::run(size == "small", size == "tiny");
-  } catch (const std::exception& error) {
-    std::printf("STOPPED: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return megaup::cuda_tests::run_checks(argc, argv, megaup::cuda_tests::check_all); }

@@ -11,8 +11,9 @@ constexpr core::Problem kProblem{.P = 1, .B = 1, .s = 256, .H = 256, .Hq = 8, .H
 
 TEST_CASE("every kind of operation has its arms on devices") {
   for (const ops::Kind kind : {ops::Kind::gemm_to_a2a, ops::Kind::a2a_to_gemm})
-    for (const char* name : {"native_packed", "native_packed_ce", "native_pipelined_ce", "native_chunked_ce", "fused",
-                             "gemm_only", "exchange_only", "reorder_only"}) {
+    for (const char* name : {"native_packed", "native_packed_window", "native_packed_zero_cta", "native_packed_ce",
+                             "native_pipelined_ce", "native_chunked_ce", "fused", "gemm_only", "exchange_only",
+                             "reorder_only"}) {
       INFO(name);
       CHECK(ops::find_arm(name, kind, ops::Place::cuda) != nullptr);
     }
@@ -52,7 +53,8 @@ TEST_CASE("memory of the arms of devices is announced") {
     CHECK(bytes("gemm_only") == kCublas + wide);
     CHECK(bytes("exchange_only") >= 3 * wide);
     CHECK(bytes("native_packed") > kCublas + 4 * wide);
-    CHECK(bytes("native_packed") == bytes("native_packed_ce"));
+    for (const char* same : {"native_packed_window", "native_packed_zero_cta", "native_packed_ce"})
+      CHECK(bytes("native_packed") == bytes(same));
     CHECK(bytes("native_pipelined_ce") >= bytes("native_packed_ce"));
     CHECK(bytes("reorder_only") > 3 * wide);
   }

@@ -55,8 +55,7 @@ void Timer::measure(std::vector<Arm>& arms, ops::Regime regime, bool tune) {
   const bool sustained = regime == ops::Regime::sustained;
   const double gap_ms = sustained ? 0 : 4 * quantile(arms[0].ms, 0.5);  // 20 % duty: well below the power cap
   if (!sustained) round_ms *= 5;
-  if (sustained)
-    batch(arms, static_cast<int>(std::clamp(300 / round_ms, 4.0, 60.0)), 0);  // up to the power cap
+  if (sustained) batch(arms, static_cast<int>(std::clamp(300 / round_ms, 4.0, 60.0)), 0);  // up to the power cap
   batch(arms, static_cast<int>(std::clamp((tune ? 900 : 500) / round_ms, 12.0, 40.0)), gap_ms);
 }
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <megaup/ops/prepared_kernel_cuda.cuh>
@@ -32,13 +31,5 @@ class Timer {
  private:
   cudaStream_t stream_ = nullptr;
 };
-
-struct Model {
-  std::string_view name;
-  std::int64_t H, Hq, Hk;  // D = 128
-};
-inline constexpr Model kModels[] = {{"llama-3.1-8b", 4096, 32, 8},     {"qwen3-32b", 5120, 64, 8},
-                             {"llama-3.1-405b", 16384, 128, 8}, {"gpt-3-175b", 12288, 96, 96},
-                             {"nemotron-3-super", 4096, 32, 2}, {"nemotron-3-ultra", 8192, 64, 2}};
 
 }  // namespace megaup::cuda_tests

@@ -1,7 +1,11 @@
 #include <fake_device.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <set>
+#include <thread>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <catch2/catch_test_macros.hpp>
@@ -16,7 +20,10 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-fake::Misdeed misdeed;  // rows of arms are plain functions: they cannot carry it
+// Rows of arms are plain functions: they cannot carry these.
+fake::Misdeed misdeed;
+ops::KernelWish push, pull;              // that an arm was prepared with
+std::set<int> multiprocessors, planned;  // of rank 0 in every prepare
 
 template <ops::Kind kKind>
 const ops::Arm kFake{
@@ -30,6 +37,11 @@ const ops::Arm kFake{
         [](ops::Operands& operands, const ops::Context& context) {
           fake::expect(context.regime == ops::Regime::spaced, "the regime of the spec");
           fake::expect(context.gemm_provider == "cublaslt", "no provider of the host");
+          if (context.communicator.rank() == 0) {
+            push = context.push, pull = context.pull;
+            multiprocessors.insert(context.communicator.device()->multiprocessors());
+            planned.insert(ops::planned_multiprocessors(context));
+          }
           return fake::prepare_fake(operands, context, &misdeed);
         },
     .workspace_bytes = [](const ops::Operation&, const core::Problem&, std::string_view) -> std::int64_t { return 0; }};
@@ -39,16 +51,20 @@ const ops::Arm* lookup(std::string_view name, ops::Kind kind) {
   return kind == ops::Kind::gemm_to_a2a ? &kFake<ops::Kind::gemm_to_a2a> : &kFake<ops::Kind::a2a_to_gemm>;
 }
 
-core::CellRecord measured(const std::string& backend, const std::string& candidate = "other") {
+core::CellRecord measured(const std::string& backend, const std::string& candidate = "other",
+                          const std::string& measure = "observations: 3") {
   const std::string yaml = fmt::format(
       "spec_version: 1\nname: fake\nmodels: {{tiny: {{hidden: 32, query_heads: 4, kv_heads: 2, head_dim: 8}}}}\n"
       "workload: {{batch: 2}}\nmatrix: {{model: [tiny], cp: [2], tokens_per_rank: [8]}}\noperations: [qkv_fwd, "
       "out_fwd]\n"
       "arms: {{baseline: [fake], candidate: {}, bounds: false}}\nbackend: {{device: cuda, {}}}\n"
-      "measure: {{warmup: 1, observations: 3, duty: spaced}}\n",
-      candidate, backend);
+      "measure: {{warmup: 1, {}, duty: spaced}}\n",
+      candidate, backend, measure);
   const std::vector<std::string_view> operations{"qkv_fwd", "out_fwd"}, arms{"fake", "other", "missing"};
-  const auto spec = experiments::parse_spec(yaml, "fake.yaml", {.operations = operations, .cuda_arms = arms});
+  const std::vector<std::string_view> kernels{"small", "large"}, orders{"N1", "N2"};
+  const auto spec = experiments::parse_spec(
+      yaml, "fake.yaml",
+      {.operations = operations, .cuda_arms = arms, .push = {kernels, orders}, .pull = {kernels, orders}});
   const auto plan = experiments::plan(spec, {.version = "test"});
   core::CellRecord record;
   fake::on_fake_devices(2, [&](fake::FakeWorld& world) {
@@ -74,6 +90,27 @@ TEST_CASE("a cell on devices has the device's times, and what each device said i
   CHECK(std::get<std::string>(cell.extra.at("fabric")) == "emulated");
   CHECK(std::get<std::string>(cell.extra.at("duty")) == "spaced");
   CHECK(std::get<std::string>(cell.extra.at("devices")) == "fake device 0; fake device 1");
+}
+
+TEST_CASE("arms are prepared with the kernels that the spec asks for, and the cell stores them") {
+  misdeed = {};
+  const auto cell = measured("share_device: true, push: large/N2, pull: auto/N1");
+  REQUIRE(cell.status == "measured");
+  CHECK(push == ops::KernelWish{"large", "N2"});
+  CHECK(pull == ops::KernelWish{"", "N1"});
+  CHECK(std::get<std::string>(cell.extra.at("push")) == "large/N2");
+  CHECK(std::get<std::string>(cell.extra.at("pull")) == "auto/N1");
+}
+
+TEST_CASE("kernels are planned for what is timed, in the check before it too") {
+  misdeed = {};
+  for (const auto& [backend, used, wanted] : {std::tuple("share_device: true", std::set{4}, std::set{4}),
+                                              std::tuple("solo: true", std::set{4, 8}, std::set{8})}) {
+    multiprocessors.clear(), planned.clear();
+    REQUIRE(measured(backend).status == "measured");
+    CHECK(multiprocessors == used);
+    CHECK(planned == wanted);
+  }
 }
 
 TEST_CASE("solo timing stores one rank, and the check before it has all") {
@@ -103,6 +140,40 @@ TEST_CASE("a fault in a timed launch fails the cell with its reason") {
   CHECK_THAT(cell.reason, ContainsSubstring("qkv_fwd, ") && ContainsSubstring(": rank 0 has not sent head 7") &&
                               ContainsSubstring("rank 1"));
   CHECK(std::isnan(cell.latency.front()));
+}
+
+TEST_CASE("a cell whose launches become slow fails by its time, and the ranks are in step for the next one") {
+  std::atomic<int> slow = 0;
+  misdeed = {.on_device = [&slow](ops::Operands&, int, std::int64_t launch) {
+    if (launch < 40) return;  // not in the check
+    ++slow;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }};
+  for (const char* backend : {"share_device: true", "solo: true"}) {
+    slow = 0;
+    const auto cell = measured(backend, "other", "observations: 1000, cell_timeout: 3 s");
+    CHECK(cell.status == "failed");
+    CHECK_THAT(cell.reason, ContainsSubstring("took longer than measure.cell_timeout (3 s)"));
+    CHECK(slow > 0);
+    CHECK(slow < 100);  // of 1000
+  }
+}
+
+TEST_CASE("work that never ends fails its cell with the device's words") {
+  misdeed = {.never_ends = [](int, std::int64_t run) { return run == 2; }};  // in the check
+  const auto cell = measured("share_device: true");
+  CHECK(cell.status == "failed");
+  CHECK_THAT(cell.reason, ContainsSubstring("enqueued work was not done"));
+
+  misdeed = {.never_ends = [](int, std::int64_t run) { return run == 60; }};  // in a block
+  try {
+    measured("share_device: true", "other", "observations: 1000");
+    FAIL("the cell has ended");
+  } catch (const core::Error& error) {  // of one rank alone: this launch is over, and the run stores the cell as failed
+    CHECK(error.kind() == core::ErrorKind::cell);
+    CHECK(error.rank() >= 0);
+    CHECK_THAT(error.what(), ContainsSubstring("enqueued work was not done"));
+  }
 }
 
 TEST_CASE("an arm that exists for one kind of operation only fails the cell by name") {

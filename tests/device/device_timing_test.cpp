@@ -1,8 +1,11 @@
 #include <fake_device.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <megaup/experiments/device_timing.hpp>
 
@@ -10,6 +13,7 @@
 namespace megaup {
 namespace {
 
+using Catch::Matchers::ContainsSubstring;
 using experiments::BlockTimes;
 using experiments::DeviceTiming;
 using experiments::Measure;
@@ -89,6 +93,71 @@ TEST_CASE("interleaved arms take turns and keep their own times") {
 TEST_CASE("hooks run while the device rests, in the order of the launches") {
   const auto ranks = timed({.warmup = 1, .observations = 4}, false, 2, true);
   check_seconds(ranks[0].times[1], 4, 2e-3);
+}
+
+/// What each rank did when launches take `seconds` of everybody's time and the cell may last `limit` seconds.
+struct Ended {
+  std::string why;
+  int launches = 0;
+  std::size_t left = 0;
+};
+
+std::vector<Ended> ended(const Measure& measure, double seconds, double limit, int stop_at = -1, bool solo = false) {
+  std::vector<Ended> result(2);
+  std::atomic<bool> stop = false;
+  fake::on_fake_devices(2, [&](fake::FakeWorld& world) {
+    experiments::Deadline deadline(world, stop, limit);
+    Ended& mine = result[static_cast<std::size_t>(world.rank())];
+    const std::function<void()> launch = [&] {
+      if (++mine.launches == stop_at) stop = true;
+      world.fake().enqueue(seconds, [&] { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); });
+    };
+    DeviceTiming timing(world, measure, {.device = experiments::DeviceKind::cuda, .share_device = solo, .solo = solo});
+    timing.begin();
+    try {
+      timing.time_blocks({world, deadline, measure}, {&launch, 1});
+    } catch (const experiments::AgreedError& error) {
+      mine.why = error.what();
+    }
+    mine.left = world.fake().waiting();
+  });
+  return result;
+}
+
+TEST_CASE("a block whose launches are slow ends with the cell's time, on all ranks after the same launch") {
+  for (const auto duty : {ops::Regime::sustained, ops::Regime::spaced})
+    for (const bool solo : {false, true}) {
+      CAPTURE(ops::name(duty), solo);
+      const auto ranks = ended({.warmup = 1, .observations = 1000, .duty = duty}, 0.05, 0.6, -1, solo);
+      for (const Ended& rank : ranks) {
+        CHECK_THAT(rank.why, ContainsSubstring("took longer than measure.cell_timeout (0.6 s)"));
+        CHECK(rank.left == 0);
+      }
+      CHECK(ranks[0].launches > 1);
+      CHECK(ranks[0].launches < 100);
+      CHECK(ranks[1].launches == (solo ? 0 : ranks[0].launches));
+    }
+}
+
+TEST_CASE("the heat and the probes before a sustained block end with the cell's time as well") {
+  const auto ranks = ended({.warmup = 1, .observations = 1}, 0.2, 0.3);
+  CHECK_THAT(ranks[1].why, ContainsSubstring("took longer than"));
+  CHECK(ranks[1].launches <= 4);
+  CHECK(ranks[0].launches == ranks[1].launches);
+}
+
+TEST_CASE("a wish to stop is heard within a block") {
+  const auto ranks = ended({.warmup = 1, .observations = 1000}, 0.05, 100, 6);
+  CHECK_THAT(ranks[0].why, ContainsSubstring("stopped on request"));
+  CHECK(ranks[0].launches == ranks[1].launches);
+  CHECK(ranks[0].launches < 20);
+}
+
+TEST_CASE("ranks do not meet on the host within a block of short launches") {
+  const auto ranks =
+      ended({.warmup = 1, .observations = 20}, 1e-4, 100, 2510);      // 4 probes, 2500 of heat, 6 of the block
+  CHECK_THAT(ranks[1].why, ContainsSubstring("stopped on request"));  // once the block has ended
+  CHECK(ranks[1].launches >= 4 + 2499 + 21);
 }
 
 TEST_CASE("solo: rank 0 alone launches, on the whole device") {

@@ -29,7 +29,8 @@ class FakeArm final : public ops::PreparedOperation {
         alone_(false) {}
 
   void run() override {
-    world_.fake().enqueue(kLaunchSeconds * (1 + world_.rank()), [this] { launch(); });
+    const bool forever = misdeed_ != nullptr && misdeed_->never_ends && misdeed_->never_ends(world_.rank(), runs_++);
+    world_.fake().enqueue(forever ? kForever : kLaunchSeconds * (1 + world_.rank()), [this] { launch(); });
   }
   int current_set() const override { return real_->current_set(); }
   void assume_peers_arrived() override { alone_ = true; }
@@ -62,7 +63,7 @@ class FakeArm final : public ops::PreparedOperation {
   std::unique_ptr<ops::PreparedOperation> real_;
   const Misdeed* misdeed_;
   bool alone_;
-  std::int64_t launches_ = 0;
+  std::int64_t launches_ = 0, runs_ = 0;
 };
 
 class FakeBarrier final : public comm::StreamBarrier {
@@ -89,6 +90,12 @@ std::byte* FakeDevice::allocate(std::size_t bytes) {
   std::byte* memory = buffer.bytes().data();
   memory_.emplace(memory, std::move(buffer));
   return memory;
+}
+
+std::int64_t FakeDevice::allocated() const {
+  std::int64_t bytes = 0;
+  for (const auto& [address, buffer] : memory_) bytes += static_cast<std::int64_t>(buffer.size());
+  return bytes;
 }
 
 void FakeDevice::release(std::byte* memory) noexcept { memory_.erase(memory); }
@@ -133,6 +140,8 @@ void FakeDevice::wait(int stamp) {
 
 void FakeDevice::run_until(const std::function<bool()>& passed) {
   while (!passed() && !waiting_.empty()) {
+    if (waiting_.front().seconds == kForever)
+      throw core::Error(core::ErrorKind::cell, describe() + ": enqueued work was not done");
     Work work = std::move(waiting_.front());
     waiting_.pop_front();
     work.run();

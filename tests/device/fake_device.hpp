@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,8 +17,11 @@
 #include <megaup/ops/arm.hpp>
 
 /// A device made of host memory. Nothing that is enqueued happens before somebody waits for it, and its clock counts
-/// seconds of work that the test states: what a caller forgets to wait for is missing, and times are exact.
+/// seconds of work that the test states: what a caller forgets to wait for is missing, and times are exact. Work that
+/// takes kForever is never done: waits for it end as those of a device that has lost patience.
 namespace megaup::fake {
+
+inline constexpr double kForever = std::numeric_limits<double>::infinity();
 
 class FakeDevice final : public core::Device {
  public:
@@ -32,7 +36,8 @@ class FakeDevice final : public core::Device {
   std::string_view kind() const override { return "fake"; }
   std::string describe() const override { return "fake device " + std::to_string(index_); }
   int index() const override { return index_; }
-  int multiprocessors() const override { return whole_ ? 8 : 4; }
+  int multiprocessors() const override { return whole_ ? whole_multiprocessors() : 4; }
+  int whole_multiprocessors() const override { return 8; }
   void* stream() const override { return nullptr; }
   void* side_stream(int) override { return nullptr; }
   void use_whole(bool whole) override { whole_ = whole; }
@@ -54,6 +59,9 @@ class FakeDevice final : public core::Device {
     enqueue(1e-4, [this] { ++flushes; });
   }
   core::DeviceState state() override { return {1.5e9, 3.2e9, 700, 60, 4}; }
+
+  std::size_t waiting() const { return waiting_.size(); }
+  std::int64_t allocated() const;  ///< bytes that are given out now
 
   int flushes = 0;
   int copies_in = 0, copies_out = 0, unpinned_copies = 0;
@@ -84,6 +92,8 @@ class FakeWorld final : public comm::Communicator {
       : Communicator(host.rank(), host.size()), host_(host), device_(device), owned_(std::move(owned)) {}
   comm::Communicator& host() { return host_; }
   FakeDevice& fake() { return device_; }
+  /// Bytes of its rank in all peer memory that was ever made.
+  std::int64_t peer_bytes() const { return peer_bytes_; }
 
  private:
   std::string_view do_backend() const override { return host_.backend(); }
@@ -101,6 +111,7 @@ class FakeWorld final : public comm::Communicator {
     return host_.exchange(shape);
   }
   std::unique_ptr<comm::PeerMemory> do_peer_memory(std::size_t bytes, std::size_t flags) override {
+    peer_bytes_ += static_cast<std::int64_t>(bytes);
     return host_.peer_memory(bytes, flags);
   }
   core::Reason do_no_peer_memory() const override { return {}; }
@@ -113,12 +124,14 @@ class FakeWorld final : public comm::Communicator {
   comm::Communicator& host_;
   FakeDevice& device_;
   std::unique_ptr<comm::Communicator> owned_;
+  std::int64_t peer_bytes_ = 0;
 };
 
 /// What a launch of the arm does besides the operation. Called when the device comes to it.
 struct Misdeed {
-  std::function<void(ops::Operands&, int rank, std::int64_t launch)> on_device;
-  std::function<core::Reason(int rank, std::int64_t launches)> fault;
+  std::function<void(ops::Operands&, int rank, std::int64_t launch)> on_device = {};
+  std::function<core::Reason(int rank, std::int64_t launches)> fault = {};
+  std::function<bool(int rank, std::int64_t run)> never_ends = {};  ///< asked when it is enqueued
 };
 /// Each launch takes a millisecond of the device's time on rank 0, two on rank 1, ...
 constexpr double kLaunchSeconds = 1e-3;

@@ -1,0 +1,73 @@
+#include <megaup/ops/kernel_wish.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace megaup::ops {
+
+namespace {
+
+bool fits(const PricedKernel& candidate, const KernelWish& wish) {
+  return (wish.kernel.empty() || wish.kernel == candidate.kernel) &&
+         (wish.order.empty() || wish.order == candidate.order);
+}
+
+/// The index of the fastest that fits, the first of equals; candidates.size() if none does.
+std::size_t fastest(std::span<const PricedKernel> candidates, const KernelWish& wish) {
+  std::size_t best = candidates.size();
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    if (fits(candidates[i], wish) &&
+        (best == candidates.size() || candidates[i].microseconds < candidates[best].microseconds))
+      best = i;
+  return best;
+}
+
+/// Every name once, in the order of the candidates.
+void add(std::vector<std::string_view>& names, std::string_view name) {
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+}
+
+}  // namespace
+
+std::string_view name(Raster value) {
+  if (value == Raster::rotated) return "R";
+  return value == Raster::along_m ? "M" : "N";
+}
+
+std::string text(const KernelWish& wish) {
+  const std::string kernel = wish.kernel.empty() ? "auto" : wish.kernel;
+  return wish.order.empty() ? kernel : kernel + "/" + wish.order;
+}
+
+std::vector<core::Reason> rejections(std::span<const PricedKernel> candidates, const KernelWish& wish) {
+  const std::size_t best = fastest(candidates, wish);
+  std::vector<core::Reason> reasons(candidates.size());
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (i == best) continue;
+    if (!fits(candidates[i], wish)) {
+      reasons[i] = fmt::format("the spec asks for {}", text(wish));
+      continue;
+    }
+    const double excess = candidates[i].microseconds - candidates[best].microseconds;
+    reasons[i] = excess > 0 ? fmt::format("{:.1f} us slower", excess) : "as fast, but a later row of the table";
+  }
+  return reasons;
+}
+
+core::Reason unfulfilled(std::span<const PricedKernel> candidates, const KernelWish& wish) {
+  std::vector<std::string_view> kernels, orders;
+  for (const PricedKernel& candidate : candidates) {
+    if (fits(candidate, wish)) return {};
+    add(kernels, candidate.kernel);
+    if (wish.kernel.empty() || wish.kernel == candidate.kernel) add(orders, candidate.order);
+  }
+  if (orders.empty())
+    return fmt::format("the spec asks for {}: no kernel {} runs this shape; there are {}", text(wish), wish.kernel,
+                       fmt::join(kernels, ", "));
+  return fmt::format("the spec asks for {}: this shape's grid of tiles has no order {}; there are {}", text(wish),
+                     wish.order, fmt::join(orders, ", "));
+}
+
+}  // namespace megaup::ops

@@ -1,0 +1,86 @@
+#include <kernel_checks_cuda.cuh>
+
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+namespace megaup::cuda_tests {
+
+using ops::device::check;
+
+void Tally::expect(bool right, const std::string& what) {
+  ++checks;
+  if (right) return;
+  ++failures;
+  std::printf("WRONG %s\n", what.c_str());
+}
+
+int run_checks(int argc, char** argv, void (*checks)(CaseSet, Tally&)) {
+  cudaDeviceProp device{};
+  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || device.major != 9) {
+    std::printf("SKIPPED: no GPU of compute capability 9\n");
+    return 77;
+  }
+  const std::string_view set = argc > 1 ? argv[1] : "";
+  Tally tally;
+  try {
+    checks(set == "tiny" ? CaseSet::tiny : set == "small" ? CaseSet::small : CaseSet::all, tally);
+  } catch (const std::exception& error) {
+    std::printf("STOPPED: %s\n", error.what());
+    return 1;
+  }
+  std::printf("%d checks, %d wrong; %d problems refused by name\n", tally.checks, tally.failures, tally.refusals);
+  return tally.failures == 0 ? 0 : 1;
+}
+
+std::string in_words(const ops::Operation& operation, const core::Problem& p, std::int64_t rank) {
+  return std::string(operation.name) + " P=" + std::to_string(p.P) + " r=" + std::to_string(rank) +
+         " B=" + std::to_string(p.B) + " M=" + std::to_string(p.M()) + " Hq=" + std::to_string(p.Hq) +
+         " Hk=" + std::to_string(p.Hk) + " D=" + std::to_string(p.D) + " " + std::string(name(p.format)) + " " +
+         std::string(name(p.order)) + " " + std::string(name(p.qkv_weight));
+}
+
+std::vector<core::Problem> layout_problems(CaseSet set, std::int64_t H, std::span<const Heads> heads) {
+  const bool small = set != CaseSet::all;
+  std::vector<core::Problem> problems;
+  for (const auto format : {core::ActivationFormat::sbhd, core::ActivationFormat::bshd, core::ActivationFormat::thd})
+    for (const auto order : {core::SequenceOrder::contiguous, core::SequenceOrder::dual_chunk})
+      for (const auto weight : {core::QkvWeight::grouped, core::QkvWeight::concatenated})
+        for (const std::int64_t P : {2, 4, 8}) {
+          if (small && (P != 4 || weight == core::QkvWeight::concatenated)) continue;
+          for (const auto& [Hq, Hk, D] : heads) {
+            if (small && (Hq != 16 || D != 128)) continue;
+            problems.push_back({.P = P,
+                                .B = 2,
+                                .s = small ? 256 : 768,
+                                .H = small ? 128 : H,
+                                .Hq = Hq,
+                                .Hk = Hk,
+                                .D = D,
+                                .format = format,
+                                .order = order,
+                                .qkv_weight = weight,
+                                .kv_replication = true});
+          }
+        }
+  return problems;
+}
+
+void replay_as_graph(const ops::PreparedKernel& kernel, int replays) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+  kernel.run(stream);
+  check(cudaStreamEndCapture(stream, &graph), "capture");
+  check(cudaGraphInstantiate(&executable, graph, 0), "graph");
+  check(cudaDeviceSynchronize(), "what was enqueued before");  // in other streams
+  for (int replay = 0; replay < replays; ++replay) check(cudaGraphLaunch(executable, stream), "replay");
+  check(cudaStreamSynchronize(stream), "replays");
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+}
+
+}  // namespace megaup::cuda_tests
