@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,6 +20,18 @@ constexpr std::size_t kPage = 4096;
 
 [[noreturn]] void refuse(std::size_t bytes) {
   throw Error(ErrorKind::environment, fmt::format("cannot allocate {} bytes of host memory: choose fewer tokens_per_rank or a smaller model", bytes));
+}
+
+/// Whole pages, in equal parts.
+void touch(std::span<std::byte> memory, std::size_t threads) {
+  const std::size_t pages = memory.size() / kPage;
+  const auto zero = [&](std::size_t part) {
+    const std::size_t first = pages * part / threads * kPage, last = pages * (part + 1) / threads * kPage;
+    std::memset(memory.data() + first, 0, last - first);
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t part = 1; part < threads; ++part) others.emplace_back(zero, part);
+  zero(0);
 }
 
 const void* library_of(const char* function) {
@@ -36,13 +50,13 @@ bool malloc_can_be_trimmed() {
 
 }  // namespace
 
-Buffer::Buffer(std::size_t bytes) : size_(bytes) {
+Buffer::Buffer(std::size_t bytes, int threads) : size_(bytes) {
   if (bytes == 0) return;
   if (bytes > PTRDIFF_MAX) refuse(bytes);  // rounding up to whole pages would wrap around
   const std::size_t whole_pages = (bytes + kPage - 1) / kPage * kPage;
   data_.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, whole_pages)));
   if (!data_) refuse(bytes);
-  std::memset(data_.get(), 0, whole_pages);
+  touch({data_.get(), whole_pages}, static_cast<std::size_t>(threads));
 }
 
 void give_back_freed_memory() {

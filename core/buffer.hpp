@@ -7,11 +7,12 @@
 namespace megaup::core {
 
 /// Owning host memory on a page boundary (vector loads, oneDNN and MPI windows all like it), zero bytes allowed. Throws
-/// Error{environment} with the size when memory runs out. Pages are touched at construction so that first use is not timed.
+/// Error{environment} with the size when memory runs out. Pages are touched at construction so that first use is not timed; the
+/// system takes longer to provide a page than a copy to fill it, so large buffers are touched by several threads.
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(std::size_t bytes);
+  explicit Buffer(std::size_t bytes, int threads = 1);
   std::span<std::byte> bytes() const { return {data_.get(), size_}; }
   template <class T>
   T* as() const { return reinterpret_cast<T*>(data_.get()); }

@@ -14,14 +14,16 @@
 
 using megaup::core::Buffer;
 
-TEST_CASE("a buffer is on a page boundary, of its size, and zero") {
-  for (const std::size_t size : {std::size_t{1}, std::size_t{4095}, std::size_t{4096}, std::size_t{1000003}}) {
-    const Buffer buffer(size);
-    CHECK(buffer.size() == size);
-    CHECK(buffer.bytes().size() == size);
-    CHECK(reinterpret_cast<std::uintptr_t>(buffer.bytes().data()) % 4096 == 0);
-    CHECK(std::all_of(buffer.bytes().begin(), buffer.bytes().end(), [](std::byte b) { return b == std::byte{0}; }));
-  }
+TEST_CASE("a buffer is on a page boundary, of its size, and zero, however many threads touch it") {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{4095}, std::size_t{4096}, std::size_t{1000003}})
+    for (const int threads : {1, 3, 8}) {
+      const Buffer buffer(size, threads);
+      CHECK(buffer.size() == size);
+      CHECK(buffer.bytes().size() == size);
+      CHECK(reinterpret_cast<std::uintptr_t>(buffer.bytes().data()) % 4096 == 0);
+      CHECK(std::all_of(buffer.bytes().begin(), buffer.bytes().end(), [](std::byte b) { return b == std::byte{0}; }));
+      std::fill(buffer.bytes().begin(), buffer.bytes().end(), std::byte{1});  // the next one may get the same memory
+    }
 }
 
 TEST_CASE("a buffer of zero bytes has none") {

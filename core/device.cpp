@@ -23,4 +23,12 @@ DeviceBuffer::~DeviceBuffer() {
   if (data_ != nullptr) device_->release(data_);
 }
 
+PinnedMemory::PinnedMemory(Device& device, std::span<std::byte> memory) : device_(device), memory_(memory) {
+  if (!memory.empty()) device.pin(memory);
+}
+
+PinnedMemory::~PinnedMemory() {
+  if (!memory_.empty()) device_.unpin(memory_.data());
+}
+
 }  // namespace megaup::core

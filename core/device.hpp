@@ -47,6 +47,10 @@ class Device {
   virtual void copy_out(std::span<std::byte> to, const std::byte* from) = 0;
   virtual void fill(std::byte* to, std::size_t bytes, std::uint8_t value) = 0;
   virtual void synchronize() = 0;
+  /// Locks the pages of host memory, which copy_in and copy_out then move at the speed of the link: other memory goes
+  /// through a buffer of the driver's, several times slower. unpin() takes the address alone. See PinnedMemory.
+  virtual void pin(std::span<std::byte> memory) = 0;
+  virtual void unpin(std::byte* memory) noexcept = 0;
 
   /// Time stamps in the stream: mark(i) enqueues stamp i (any number of them, each used again and again);
   /// seconds(i, j) is the time from stamp i to stamp j, both passed. Resolution about 0.5 us.
@@ -80,6 +84,19 @@ class DeviceBuffer {
   Device* device_ = nullptr;
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+};
+
+/// Host memory, not owned, that stays pinned while this lives. Memory and device outlive it; zero bytes allowed.
+class PinnedMemory {
+ public:
+  PinnedMemory(Device& device, std::span<std::byte> memory);
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  ~PinnedMemory();
+
+ private:
+  Device& device_;
+  std::span<std::byte> memory_;
 };
 
 }  // namespace megaup::core

@@ -111,6 +111,11 @@ class CudaDeviceOfRank final : public Device {
   void synchronize() override {
     wait_for([this] { return cudaStreamQuery(now_->main()); });
   }
+  void pin(std::span<std::byte> memory) override {
+    tell(cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault),
+         ("pinning " + std::to_string(memory.size()) + " bytes of host memory").c_str());
+  }
+  void unpin(std::byte* memory) noexcept override { cudaHostUnregister(memory); }
 
   void mark(int stamp) override { tell(cudaEventRecord(event(stamp), now_->main()), "a time stamp"); }
   double seconds(int from, int to) override {

@@ -1,6 +1,7 @@
 #include <megaup/experiments/measure.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -61,9 +62,9 @@ class CellRun {
 
   core::CellRecord run() {
     try {
-      prepare();
-      validate();
-      measure();
+      taking("prepare_s", [&] { prepare(); });
+      taking("gate_s", [&] { validate(); });
+      taking("blocks_s", [&] { measure(); });
       record_.status = "measured";
     } catch (const AgreedError& error) {
       if (error.kind() == core::ErrorKind::stopped) throw;
@@ -75,6 +76,14 @@ class CellRun {
   }
 
  private:
+  /// Stores the seconds of a phase of the cell, by rank 0's clock.
+  template <class Phase>
+  void taking(const char* name, const Phase& phase) {
+    const auto begin = std::chrono::steady_clock::now();
+    phase();
+    record_.extra[name] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
   ops::Context context(const Task& task) const {
     const Backend& backend = plan_.spec.backend;
     return {*group_,      threads_,    task.provider, plan_.spec.measure.duty, device_patience(plan_.spec),
@@ -106,13 +115,16 @@ class CellRun {
         const auto reason = row(arm, task).infeasible(*task.operation, cell_.problem, context(task));
         agree(world_, core::ErrorKind::cell, reason ? core::Reason(fmt::format("{} cannot do {}: {}", arm, name, *reason)) : std::nullopt);
       }
-      task.operands = std::make_unique<ops::Operands>(*task.operation, cell_.problem, *group_);
-      store_statistics(name, ops::fill_inputs(*task.operands, {plan_.spec.validate.seed, 0}));
+      task.operands = std::make_unique<ops::Operands>(*task.operation, cell_.problem, *group_, 0, threads_);
+      ops::fill_inputs(*task.operands, first_key());
+      store_statistics(name, ops::input_statistics(*task.operands));
       record_.extra[fmt::format("{}_gemm_provider", name)] = task.provider;
       tasks_.push_back(std::move(task));
     }
     deadline_.check();
   }
+
+  ops::InputKey first_key() const { return {plan_.spec.validate.seed, 0}; }
 
   /// Every rank and every arm must multiply the same way, or the arms would differ by more than what is compared.
   std::string shared_provider(const ops::Operation& op) {
@@ -137,24 +149,27 @@ class CellRun {
   }
 
   void validate() {
-    const ops::InputKey key{plan_.spec.validate.seed, 0};
-    for (auto& task : tasks_)
+    for (auto& task : tasks_) {
+      const auto expected = ops::expected_output(*task.operands, first_key());  // as prepare() filled them
       for (std::size_t a = 0; a < arms_.size(); ++a) {
         if (row(arms_[a], task).bound) continue;
         auto prepared = prepare_arm(arms_[a], task);
         for (const auto& [choice, value] : prepared->choices())
           record_.extra[fmt::format("{}_{}_{}", task.operation->name, arms_[a], choice)] = value;
-        store_verdict(task.at, a, in_step([&] { return ops::check_arm(*prepared, *task.operands, *group_, key); }));
+        store_verdict(task.at, a, in_step([&] { return ops::check_arm(*prepared, *task.operands, *group_, expected); }));
         if (!self_tested_) {
-          const auto unseen = in_step([&] { return ops::self_test(*prepared, *task.operands, *group_, key); });
-          agree(world_, core::ErrorKind::validation,
-                unseen.empty() ? std::nullopt : core::Reason(fmt::format("the check itself is blind to: {}", fmt::join(unseen, ", "))));
+          taking("self_test_s", [&] {
+            const auto unseen = in_step([&] { return ops::self_test(*prepared, *task.operands, *group_, expected); });
+            agree(world_, core::ErrorKind::validation,
+                  unseen.empty() ? std::nullopt : core::Reason(fmt::format("the check itself is blind to: {}", fmt::join(unseen, ", "))));
+          });
           self_tested_ = true;
         }
         deadline_.check();
         world_.barrier();
         end_phase();
       }
+    }
   }
 
   /// A launch of a device that went wrong is known to the ranks of its group; now to all.
@@ -294,7 +309,7 @@ class CellRun {
       for (auto& [task, bound, prepared] : launch.parts)
         if (!bound) store_verdict(task->at, launch.arm, in_step([&] {
           ops::fetch_outputs(*prepared, *task->operands, *group_);
-          return ops::check_output(*prepared, *task->operands, *group_, key(number));
+          return ops::check_output(*prepared, *task->operands, *group_, ops::expected_output(*task->operands, key(number)));
         }));
     };
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -14,35 +14,41 @@
 namespace megaup::ops {
 namespace {
 
-// Multiplications that one rank spends on the oracle: a fraction of a second.
+// Multiplications that one rank spends on the oracle: a fraction of a second on one core.
 constexpr double kOracleWork = 4e8;
 
-/// Running sums of what is written into inputs.
+/// Sums over what inputs hold.
 struct Moments {
   double count = 0, zeros = 0, sum = 0, squares = 0;
+  Moments& operator+=(const Moments& other) {
+    count += other.count;
+    zeros += other.zeros;
+    sum += other.sum;
+    squares += other.squares;
+    return *this;
+  }
 };
 
-void fill(core::Bf16Matrix matrix, const RandomInput& random, int threads, Moments& moments) {
-  poison(matrix);  // gaps between rows must never be read
-  std::mutex adding;
+Moments moments(std::span<const core::Bf16> row) {
+  Moments all{.count = static_cast<double>(row.size())};
+  for (const core::Bf16 value : row) {
+    const double x = static_cast<double>(value.to_float());
+    all.sum += x;
+    all.squares += x * x;
+    all.zeros += (value.bits & 0x7fff) == 0 ? 1 : 0;
+  }
+  return all;
+}
+
+Moments moments(const core::Bf16Matrix& matrix, int threads) {
+  std::vector<Moments> of_row(static_cast<std::size_t>(matrix.rows));  // added in their order, however many threads
   on_row_threads(matrix.rows, threads, [&](std::int64_t first, std::int64_t last) {
-    double sum = 0, squares = 0;
-    std::int64_t zeros = 0;
     for (std::int64_t i = first; i < last; ++i)
-      for (std::int64_t j = 0; j < matrix.columns; ++j) {
-        const core::Bf16 value = random(i * matrix.columns + j);
-        matrix.row(i)[j] = value;
-        const double x = static_cast<double>(value.to_float());
-        sum += x;
-        squares += x * x;
-        zeros += (value.bits & 0x7fff) == 0;
-      }
-    const std::lock_guard lock(adding);
-    moments.count += static_cast<double>((last - first) * matrix.columns);
-    moments.zeros += static_cast<double>(zeros);
-    moments.sum += sum;
-    moments.squares += squares;
+      of_row[static_cast<std::size_t>(i)] = moments({matrix.row(i), static_cast<std::size_t>(matrix.columns)});
   });
+  Moments all;
+  for (const Moments& row : of_row) all += row;
+  return all;
 }
 
 std::string title(const Operands& operands, std::string_view pass, std::string_view why) {
@@ -72,22 +78,30 @@ std::string structure_complaint(PreparedOperation& prepared, Operands& operands,
 
 }  // namespace
 
-InputStatistics fill_inputs(Operands& operands, const InputKey& key) {
-  Moments moments;
+void fill_inputs(Operands& operands, const InputKey& key) {
   const int threads = operands.host_threads();
-  fill(operands.weight(), RandomInput(key, InputTensor::weight, operands.rank()), threads, moments);
+  fill_random(operands.weight(), RandomInput(key, InputTensor::weight, operands.rank()), threads);
   for (const NamedMatrix& input : input_matrices(operands))
-    fill(input.matrix, RandomInput(key, input.tensor, operands.rank()), threads, moments);
+    fill_random(input.matrix, RandomInput(key, input.tensor, operands.rank()), threads);
   operands.inputs_to_device();
-  const double mean = moments.sum / moments.count;
-  return {moments.zeros / moments.count, mean, std::sqrt(std::max(0.0, moments.squares / moments.count - mean * mean))};
+}
+
+InputStatistics input_statistics(const Operands& operands) {
+  Moments all = moments(operands.weight(), operands.host_threads());
+  for (const NamedMatrix& input : input_matrices(operands)) all += moments(input.matrix, operands.host_threads());
+  const double mean = all.sum / all.count;
+  return {all.zeros / all.count, mean, std::sqrt(std::max(0.0, all.squares / all.count - mean * mean))};
+}
+
+Expectation expected_output(const Operands& operands, const InputKey& key) {
+  Expectation expected{key, rows_to_check(operands, key, kOracleWork), {}};
+  expected.values = expected_rows(operands, key, expected.rows);
+  return expected;
 }
 
 Verdict check_output(const PreparedOperation& prepared, Operands& operands, comm::Communicator& group,
-                     const InputKey& key) {
-  const auto rows = rows_to_check(operands, key, kOracleWork);
-  const auto expected = expected_rows(operands, key, rows);
-  const NumericFinding mine = numeric_finding(operands, prepared.current_set(), rows, expected);
+                     const Expectation& expected) {
+  const NumericFinding mine = numeric_finding(operands, prepared.current_set(), expected.rows, expected.values);
   Verdict verdict;
   verdict.why = first_complaint(group, mine.why.empty() ? mine.why : title(operands, "numeric pass", mine.why));
   verdict.error_frobenius = worst(group, mine.error_frobenius);
@@ -97,12 +111,24 @@ Verdict check_output(const PreparedOperation& prepared, Operands& operands, comm
   return verdict;
 }
 
-Verdict check_arm(PreparedOperation& prepared, Operands& operands, comm::Communicator& group, const InputKey& key) {
+Verdict check_arm(PreparedOperation& prepared, Operands& operands, comm::Communicator& group,
+                  const Expectation& expected) {
   const std::string structure = structure_complaint(prepared, operands, group);
-  fill_inputs(operands, key);
+  fill_inputs(operands, expected.key);
   if (!structure.empty()) return {.why = structure};
   run_poisoned(prepared, operands, group);
-  return check_output(prepared, operands, group, key);
+  return check_output(prepared, operands, group, expected);
+}
+
+Verdict check_arm(PreparedOperation& prepared, Operands& operands, comm::Communicator& group, const InputKey& key) {
+  fill_inputs(operands, key);
+  return check_arm(prepared, operands, group, expected_output(operands, key));
+}
+
+std::vector<std::string> self_test(PreparedOperation& prepared, Operands& operands, comm::Communicator& group,
+                                   const InputKey& key) {
+  fill_inputs(operands, key);
+  return self_test(prepared, operands, group, expected_output(operands, key));
 }
 
 }  // namespace megaup::ops

@@ -49,12 +49,23 @@ std::vector<NamedMatrix> output_matrices(const Operands& operands, int set) {
   return {{"hidden", InputTensor::hidden, operands.hidden()}};
 }
 
-void poison(core::Bf16Matrix matrix) { std::fill_n(matrix.data, matrix.rows * matrix.ld, kPoison); }
+void poison(core::Bf16Matrix matrix, int threads) {
+  on_row_threads(matrix.rows, threads, [&](std::int64_t first, std::int64_t last) {
+    std::fill(matrix.row(first), matrix.row(last), kPoison);
+  });
+}
+
+void fill_random(const core::Bf16Matrix& matrix, const RandomInput& random, int threads) {
+  write_rows(matrix, threads, [&](std::int64_t i, std::span<core::Bf16> row) {
+    std::int64_t index = i * matrix.columns;
+    for (core::Bf16& element : row) element = random(index++);
+  });
+}
 
 void poison_all(PreparedOperation& prepared, Operands& operands) {
   const int sets = operands.on_device() ? 0 : operands.head_sets();
   for (int set = 0; set < sets; ++set)
-    for (const NamedMatrix& output : output_matrices(operands, set)) poison(output.matrix);
+    for (const NamedMatrix& output : output_matrices(operands, set)) poison(output.matrix, operands.host_threads());
   if (operands.on_device()) operands.poison_device_outputs();  // the host's are overwritten by what comes back
   prepared.poison();
 }
@@ -73,14 +84,17 @@ void run_poisoned(PreparedOperation& prepared, Operands& operands, comm::Communi
   group.barrier();
 }
 
-std::string written_gap(const NamedMatrix& output) {
+std::string written_gap(const NamedMatrix& output, int threads) {
   const core::Bf16Matrix& m = output.matrix;
-  for (std::int64_t i = 0; i < m.rows; ++i)
-    for (std::int64_t j = m.columns; j < m.ld; ++j)
-      if (m.row(i)[j] != kPoison)
-        return fmt::format("{} row {}: element {} lies beyond its {} columns and was written (0x{:04x})", output.name,
-                           i, j, m.columns, m.row(i)[j].bits);
-  return {};
+  if (m.ld == m.columns) return {};
+  const auto written = [&m](std::int64_t i) {
+    return std::find_if(m.row(i) + m.columns, m.row(i) + m.ld, [](core::Bf16 value) { return value != kPoison; });
+  };
+  const std::int64_t i =
+      first_row(m.rows, threads, [&](std::int64_t row) { return written(row) != m.row(row) + m.ld; });
+  if (i == m.rows) return {};
+  return fmt::format("{} row {}: element {} lies beyond its {} columns and was written (0x{:04x})", output.name, i,
+                     written(i) - m.row(i), m.columns, written(i)->bits);
 }
 
 }  // namespace megaup::ops

@@ -64,19 +64,26 @@ std::string constant(const NamedMatrix& input) {
                      over_rows ? "columns" : "rows");
 }
 
-std::string non_finite(const NamedMatrix& output) {
-  std::int64_t count = 0, first_row = 0, first_column = 0;
+constexpr std::int16_t kInfiniteBits = 0x7f80;
+bool not_finite(core::Bf16 value) { return (value.bits & kInfiniteBits) == kInfiniteBits; }
+
+bool all_finite(std::span<const core::Bf16> row) {
+  std::int16_t largest = 0;  // a vector unit has the maximum of these
+  for (const core::Bf16 value : row) largest = std::max(largest, static_cast<std::int16_t>(value.bits & 0x7fff));
+  return largest < kInfiniteBits;
+}
+
+std::string non_finite(const NamedMatrix& output, int threads) {
   const core::Bf16Matrix& m = output.matrix;
-  for (std::int64_t i = 0; i < m.rows; ++i)
-    for (std::int64_t j = 0; j < m.columns; ++j)
-      if ((m.row(i)[j].bits & 0x7f80) == 0x7f80 && count++ == 0) {
-        first_row = i;
-        first_column = j;
-      }
-  if (count == 0) return {};
-  const core::Bf16 value = m.row(first_row)[first_column];
+  const auto row = [&m](std::int64_t i) { return std::span(m.row(i), static_cast<std::size_t>(m.columns)); };
+  const std::int64_t bad = first_row(m.rows, threads, [&](std::int64_t i) { return !all_finite(row(i)); });
+  if (bad == m.rows) return {};
+  std::int64_t count = 0;
+  for (std::int64_t i = bad; i < m.rows; ++i) count += std::ranges::count_if(row(i), not_finite);
+  const auto first = std::ranges::find_if(row(bad), not_finite) - row(bad).begin();
+  const core::Bf16 value = m.row(bad)[first];
   return fmt::format("{}: {} elements are not finite, the first in row {} column {} (0x{:04x}{})", output.name, count,
-                     first_row, first_column, value.bits, value == kPoison ? ", never written" : "");
+                     bad, first, value.bits, value == kPoison ? ", never written" : "");
 }
 
 /// Errors over the checked rows, and where the largest is.
@@ -142,9 +149,10 @@ std::vector<std::vector<double>> expected_rows(const Operands& operands, const I
                                                const std::vector<std::int64_t>& rows) {
   const reference::Inputs inputs = inputs_of_group(operands, key);
   const Operation& op = operands.operation();
-  const reference::Expected expected = op.kind == Kind::gemm_to_a2a
-                                           ? reference::heads(op, operands.problem(), inputs, operands.rank(), rows)
-                                           : reference::hidden(op, operands.problem(), inputs, operands.rank(), rows);
+  const int threads = operands.host_threads();
+  const reference::Expected expected =
+      op.kind == Kind::gemm_to_a2a ? reference::heads(op, operands.problem(), inputs, operands.rank(), rows, threads)
+                                   : reference::hidden(op, operands.problem(), inputs, operands.rank(), rows, threads);
   std::vector<std::vector<double>> result;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto row = expected.row(i);
@@ -162,7 +170,7 @@ NumericFinding numeric_finding(const Operands& operands, int set, const std::vec
   const auto outputs = output_matrices(operands, set);
   for (const NamedMatrix& output : outputs)
     for (const auto& look : {non_finite, written_gap})
-      if (auto why = look(output); !why.empty() && finding.why.empty()) finding.why = why;
+      if (auto why = look(output, operands.host_threads()); !why.empty() && finding.why.empty()) finding.why = why;
   const Errors errors = measure(outputs, rows, expected);
   const double bound = error_bound(gemm_shape(operands.operation(), operands.problem()).k);
   finding.error_frobenius = std::sqrt(errors.squared / errors.expected_squared);

@@ -1,9 +1,6 @@
 #include <megaup/ops/operands.hpp>
 
-#include <algorithm>
 #include <cstddef>
-
-#include <megaup/comm/cores.hpp>
 
 namespace megaup::ops {
 namespace {
@@ -38,23 +35,25 @@ core::Bf16Matrix matrix_at(std::byte* base, std::int64_t rows, std::int64_t colu
 }  // namespace
 
 Operands::Operands(const Operation& op, const core::Problem& problem, comm::Communicator& communicator,
-                   std::int64_t padding)
-    : op_(&op), problem_(problem), padding_(padding), rank_(communicator.rank()) {
+                   std::int64_t padding, int host_threads)
+    : op_(&op), problem_(problem), padding_(padding), rank_(communicator.rank()), host_threads_(host_threads) {
   // Decided before any memory is taken, and alike on every rank because the problem is.
   if (auto why = core::refusal(problem)) throw core::Error(core::ErrorKind::usage, *why, rank_);
   const Extent weight = weight_extent(op, problem);
-  hidden_memory_ = core::Buffer(static_cast<std::size_t>(matrix_bytes(problem.M(), problem.H, padding)));
-  weight_memory_ = core::Buffer(static_cast<std::size_t>(matrix_bytes(weight.rows, weight.columns, padding)));
+  device_ = communicator.device();
+  // Arms of the host want their pages near the core that they run on.
+  const int touching = device_ == nullptr ? 1 : host_threads;
+  hidden_memory_ = core::Buffer(static_cast<std::size_t>(matrix_bytes(problem.M(), problem.H, padding)), touching);
+  weight_memory_ = core::Buffer(static_cast<std::size_t>(matrix_bytes(weight.rows, weight.columns, padding)), touching);
   hidden_ = matrix_at(hidden_memory_.bytes().data(), problem.M(), problem.H, padding);
   weight_ = matrix_at(weight_memory_.bytes().data(), weight.rows, weight.columns, padding);
-  device_ = communicator.device();
   const auto heads_bytes = static_cast<std::size_t>(head_sets() * set_bytes(op, problem, padding));
   if (device_ != nullptr) {
-    const auto cores = static_cast<int>(comm::allowed_cores().size());
-    host_threads_ = std::max(1, cores / communicator.placement().ranks_on_node);
     device_hidden_ = core::DeviceBuffer(*device_, hidden_memory_.size());
     device_weight_ = core::DeviceBuffer(*device_, weight_memory_.size());
-    private_heads_ = core::Buffer(heads_bytes);
+    private_heads_ = core::Buffer(heads_bytes, touching);
+    for (const core::Buffer* copy : {&hidden_memory_, &weight_memory_, &private_heads_})
+      pinned_.emplace_back(*device_, copy->bytes());
     shared_ = communicator.peer_memory(heads_bytes, 0);
   } else if (communicator.any(communicator.no_peer_memory().has_value()))
     private_heads_ = core::Buffer(heads_bytes);

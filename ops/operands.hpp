@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <list>
 #include <memory>
 #include <optional>
 
@@ -34,7 +35,7 @@ class Operands {
   static constexpr int kHeadSets = 2;
 
   Operands(const Operation& op, const core::Problem& problem, comm::Communicator& communicator,
-           std::int64_t padding = 0);
+           std::int64_t padding = 0, int host_threads = 1);
 
   const Operation& operation() const { return *op_; }
   const core::Problem& problem() const { return problem_; }
@@ -60,8 +61,7 @@ class Operands {
   void outputs_from_device(std::optional<int> set = {});
   /// Fills the device's outputs, all sets with the gaps between rows, with 0xFF. Requires on_device().
   void poison_device_outputs();
-  /// Cores for filling and checking the tensors on the host: this rank's part of the node's with a device, whose operands
-  /// are large; else 1.
+  /// Cores of this rank for filling and checking the host's tensors.
   int host_threads() const { return host_threads_; }
   bool reaches_peers() const { return shared_ != nullptr && device_ == nullptr; }
 
@@ -76,8 +76,9 @@ class Operands {
   core::Problem problem_;
   std::int64_t padding_;
   int rank_;
-  int host_threads_ = 1;
+  int host_threads_;
   core::Buffer hidden_memory_, weight_memory_, private_heads_;
+  std::list<core::PinnedMemory> pinned_;  ///< with a device: the three above
   std::unique_ptr<comm::PeerMemory> shared_;
   core::Device* device_ = nullptr;
   core::DeviceBuffer device_hidden_, device_weight_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <megaup/ops/row_threads.hpp>
+
 namespace megaup::ops::reference {
 namespace {
 
@@ -28,36 +30,53 @@ HeadColumn kv_home(const core::Problem& p, int tensor, std::int64_t k, std::int6
   return {tensor, k / local, 1, (k % local) * p.D + d};
 }
 
-/// C[i, c] = sum over l of A[i, l] * B[l, chosen[c]], in FP64. `a` is [l][i], so that the innermost loop runs over
-/// neighbours.
-Expected product(std::span<const double> a, std::int64_t rows, std::int64_t k, const Inputs& inputs,
-                 bool weight_transposed, std::int64_t weight_columns, std::span<const std::int64_t> chosen) {
-  const auto C = static_cast<std::int64_t>(chosen.size());
-  Expected result{C, std::vector<double>(static_cast<std::size_t>(rows * C))};
-  std::vector<double> w(static_cast<std::size_t>(weight_columns)), sums(static_cast<std::size_t>(rows)),
-      picked(chosen.size());
-  double* out = result.values.data();
-  if (weight_transposed) {  // a row of the weight is a column of B
-    for (std::int64_t c = 0; c < C; ++c) {
-      inputs.weight(chosen[static_cast<std::size_t>(c)], w);
+/// Operands of a product C[i, c] = sum over l of A[i, l] * B[l, chosen[c]] in FP64.
+struct Factors {
+  std::span<const double> a;  ///< [l][i], so that the innermost loop runs over neighbours
+  std::int64_t rows, k;
+  const Inputs& inputs;
+  bool weight_transposed;  ///< a row of the weight is a column of B, else a row of B
+  std::int64_t weight_columns;
+  std::span<const std::int64_t> chosen;
+};
+
+/// Columns [first, last) of C, which is [rows][chosen] of zeros.
+void product_columns(const Factors& f, std::int64_t first, std::int64_t last, double* out) {
+  const auto C = static_cast<std::int64_t>(f.chosen.size());
+  const std::int64_t rows = f.rows;
+  const double* a = f.a.data();
+  std::vector<double> w(static_cast<std::size_t>(f.weight_columns));
+  if (f.weight_transposed) {
+    std::vector<double> sums(static_cast<std::size_t>(rows));
+    for (std::int64_t c = first; c < last; ++c) {
+      f.inputs.weight(f.chosen[static_cast<std::size_t>(c)], w);
       std::fill(sums.begin(), sums.end(), 0.0);
-      for (std::int64_t l = 0; l < k; ++l)
+      for (std::int64_t l = 0; l < f.k; ++l)
         for (std::int64_t i = 0; i < rows; ++i)
-          sums[static_cast<std::size_t>(i)] +=
-              a[static_cast<std::size_t>(l * rows + i)] * w[static_cast<std::size_t>(l)];
+          sums[static_cast<std::size_t>(i)] += a[l * rows + i] * w[static_cast<std::size_t>(l)];
       for (std::int64_t i = 0; i < rows; ++i) out[i * C + c] = sums[static_cast<std::size_t>(i)];
     }
-    return result;
+    return;
   }
-  for (std::int64_t l = 0; l < k; ++l) {  // a row of the weight is a row of B
-    inputs.weight(l, w);
-    for (std::int64_t c = 0; c < C; ++c)
-      picked[static_cast<std::size_t>(c)] = w[static_cast<std::size_t>(chosen[static_cast<std::size_t>(c)])];
+  std::vector<double> picked(static_cast<std::size_t>(last - first));
+  for (std::int64_t l = 0; l < f.k; ++l) {
+    f.inputs.weight(l, w);
+    for (std::size_t c = 0; c < picked.size(); ++c)
+      picked[c] = w[static_cast<std::size_t>(f.chosen[static_cast<std::size_t>(first) + c])];
     for (std::int64_t i = 0; i < rows; ++i) {
-      const double factor = a[static_cast<std::size_t>(l * rows + i)];
-      for (std::int64_t c = 0; c < C; ++c) out[i * C + c] += factor * picked[static_cast<std::size_t>(c)];
+      const double factor = a[l * rows + i];
+      double* row = out + i * C + first;
+      for (std::size_t c = 0; c < picked.size(); ++c) row[c] += factor * picked[c];
     }
   }
+}
+
+Expected product(const Factors& factors, int threads) {
+  const auto C = static_cast<std::int64_t>(factors.chosen.size());
+  Expected result{C, std::vector<double>(static_cast<std::size_t>(factors.rows * C))};
+  on_row_threads(C, threads, [&](std::int64_t first, std::int64_t last) {
+    product_columns(factors, first, last, result.values.data());
+  });
   return result;
 }
 
@@ -145,7 +164,7 @@ std::vector<HeadColumn> head_columns(const Operation& op, const core::Problem& p
 }
 
 Expected heads(const Operation& op, const core::Problem& p, const Inputs& inputs, std::int64_t rank,
-               std::span<const std::int64_t> rows) {
+               std::span<const std::int64_t> rows, int threads) {
   std::int64_t offsets[kTensors] = {}, columns = 0;
   for (int tensor = 0; tensor < kTensors; ++tensor) {
     offsets[tensor] = columns;
@@ -164,11 +183,11 @@ Expected heads(const Operation& op, const core::Problem& p, const Inputs& inputs
     inputs.hidden(source.rank, source.row, row);
     for (std::int64_t h = 0; h < p.H; ++h) x[static_cast<std::size_t>(h * R + i)] = row[static_cast<std::size_t>(h)];
   }
-  return product(x, R, p.H, inputs, op.weight_transposed, weight_columns(op, p), wide);
+  return product({x, R, p.H, inputs, op.weight_transposed, weight_columns(op, p), wide}, threads);
 }
 
 Expected hidden(const Operation& op, const core::Problem& p, const Inputs& inputs, std::int64_t rank,
-                std::span<const std::int64_t> rows) {
+                std::span<const std::int64_t> rows, int threads) {
   const auto homes = head_columns(op, p);
   const auto head_row = head_rows(p);
   const auto R = static_cast<std::int64_t>(rows.size());
@@ -182,7 +201,7 @@ Expected hidden(const Operation& op, const core::Problem& p, const Inputs& input
   }
   std::vector<std::int64_t> all(static_cast<std::size_t>(p.H));
   for (std::int64_t h = 0; h < p.H; ++h) all[static_cast<std::size_t>(h)] = h;
-  return product(a, R, W, inputs, op.weight_transposed, weight_columns(op, p), all);
+  return product({a, R, W, inputs, op.weight_transposed, weight_columns(op, p), all}, threads);
 }
 
 double rounded_to_bf16(double value) {

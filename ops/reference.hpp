@@ -9,7 +9,8 @@
 #include <megaup/ops/operation.hpp>
 
 /// The oracle: what each operation is, as plain loops over the whole group in FP64, straight from the formulas of
-/// docs/operations.md. It shares no index arithmetic and no kernel with what it judges, and is never made fast.
+/// docs/operations.md. It shares no index arithmetic and no kernel with what it judges, and is never made fast: more
+/// threads take more of the columns, that is all.
 namespace megaup::ops::reference {
 
 /// The heads side of one rank has three tensors: 0 = Q, 1 = K, 2 = V.
@@ -39,7 +40,7 @@ std::vector<std::vector<std::int64_t>> head_rows(const core::Problem& p);
 /// For every column of the wide matrix, its place on the heads side.
 std::vector<HeadColumn> head_columns(const Operation& op, const core::Problem& p);
 
-/// Inputs of the whole group as numbers. Each call fills one row.
+/// Inputs of the whole group as numbers. Each call fills one row. Threads call `weight` at the same time.
 struct Inputs {
   std::function<void(std::int64_t rank, std::int64_t m, std::span<double> row)> hidden;  // [H]
   std::function<void(std::int64_t rank, int tensor, std::int64_t row, std::span<double> values)>
@@ -60,13 +61,13 @@ struct Expected {
 /// T[row, j] = sum over h of hidden_r[m, h] * B[h, n], (r, m) = token of the row, n = the wide column that lives at
 /// (tensor, j) of the rank.
 Expected heads(const Operation& op, const core::Problem& p, const Inputs& inputs, std::int64_t rank,
-               std::span<const std::int64_t> rows);
+               std::span<const std::int64_t> rows, int threads = 1);
 
 /// a2a_to_gemm: rows `rows` of the hidden side of rank `rank`.
 /// C[m, h] = sum over n of A[m, n] * B[n, h]; A[m, n] is the element of the rank that has column n at the token's row,
 /// and for a replicated KV head the sum over its ranks in rank order in FP32, rounded once to BF16.
 Expected hidden(const Operation& op, const core::Problem& p, const Inputs& inputs, std::int64_t rank,
-                std::span<const std::int64_t> rows);
+                std::span<const std::int64_t> rows, int threads = 1);
 
 /// Nearest BF16 value, ties to even, for numbers in BF16's normal range or zero.
 double rounded_to_bf16(double value);

@@ -97,12 +97,14 @@ TEST_CASE("GEMM first, by hand") {
   const std::vector<std::int64_t> rows{3, 0};
   // Row 3 is token 1 of rank 1, hidden (11, 1). Rank 1 has columns 1, 3, 5 of [q0 q1 k0 k1 v0 v1]; column n has weights
   // (n, n + 0.5).
-  const Expected forward = heads(operation("qkv_fwd"), p, small_inputs(), 1, rows);
-  CHECK(forward.columns == 3);
-  CHECK(forward.values == std::vector<double>{11 * 1 + 1.5, 11 * 3 + 3.5, 11 * 5 + 5.5, 0 * 1 + 1.5, 3.5, 5.5});
-  // Wo is [H, Hq*D]: column 1 of it is (0.5, 1.5).
-  const Expected backward = heads(operation("out_dgrad"), p, small_inputs(), 1, rows);
-  CHECK(backward.values == std::vector<double>{11 * 0.5 + 1.5, 1.5});
+  for (const int threads : {1, 2, 8}) {
+    const Expected forward = heads(operation("qkv_fwd"), p, small_inputs(), 1, rows, threads);
+    CHECK(forward.columns == 3);
+    CHECK(forward.values == std::vector<double>{11 * 1 + 1.5, 11 * 3 + 3.5, 11 * 5 + 5.5, 0 * 1 + 1.5, 3.5, 5.5});
+    // Wo is [H, Hq*D]: column 1 of it is (0.5, 1.5).
+    const Expected backward = heads(operation("out_dgrad"), p, small_inputs(), 1, rows, threads);
+    CHECK(backward.values == std::vector<double>{11 * 0.5 + 1.5, 1.5});
+  }
 }
 
 TEST_CASE("A2A first, by hand") {
@@ -110,12 +112,14 @@ TEST_CASE("A2A first, by hand") {
       .P = 2, .B = 1, .s = 2, .H = 2, .Hq = 2, .Hk = 2, .D = 1, .qkv_weight = core::QkvWeight::concatenated};
   const std::vector<std::int64_t> rows{1};
   // Token 1 of rank 1 is row 3. A = (O of rank 0, O of rank 1) = (3, 103). Wo row h = (h, h + 0.5).
-  const Expected forward = hidden(operation("out_fwd"), p, small_inputs(), 1, rows);
-  CHECK(forward.values == std::vector<double>{103 * 0.5, 3 * 1 + 103 * 1.5});
-  // A = (q0 q1 k0 k1 v0 v1) = (3, 103, 13, 113, 23, 123), Wqkv row n = (n, n + 0.5).
-  const Expected backward = hidden(operation("qkv_dgrad"), p, small_inputs(), 1, rows);
-  const double sum = 103 * 1 + 13 * 2 + 113 * 3 + 23 * 4 + 123 * 5;
-  CHECK(backward.values == std::vector<double>{sum, sum + 0.5 * (3 + 103 + 13 + 113 + 23 + 123)});
+  for (const int threads : {1, 2, 8}) {
+    const Expected forward = hidden(operation("out_fwd"), p, small_inputs(), 1, rows, threads);
+    CHECK(forward.values == std::vector<double>{103 * 0.5, 3 * 1 + 103 * 1.5});
+    // A = (q0 q1 k0 k1 v0 v1) = (3, 103, 13, 113, 23, 123), Wqkv row n = (n, n + 0.5).
+    const Expected backward = hidden(operation("qkv_dgrad"), p, small_inputs(), 1, rows, threads);
+    const double sum = 103 * 1 + 13 * 2 + 113 * 3 + 23 * 4 + 123 * 5;
+    CHECK(backward.values == std::vector<double>{sum, sum + 0.5 * (3 + 103 + 13 + 113 + 23 + 123)});
+  }
 }
 
 TEST_CASE("copies of a KV head are added in FP32 and rounded once") {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <megaup/ops/reference.hpp>
-#include <megaup/ops/row_threads.hpp>
 
 namespace megaup::ops {
 namespace {
@@ -49,12 +48,7 @@ void fill_weight(Operands& operands, const StructurePass& pass) {
   const GemmShape shape = gemm_shape(operands.operation(), operands.problem());
   const core::Bf16Matrix w = operands.weight();
   const Bf16 one = Bf16::from_float(1);
-  on_row_threads(w.rows, operands.host_threads(), [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) {
-      std::fill_n(w.row(i), w.ld, kPoison);  // the gap too
-      std::fill_n(w.row(i), w.columns, Bf16{0});
-    }
-  });
+  write_rows(w, operands.host_threads(), [](std::int64_t, std::span<Bf16> row) { std::ranges::fill(row, Bf16{0}); });
   for (std::int64_t j = 0; j < shape.n; ++j) {
     const std::int64_t k = picked(operands.operation(), operands.problem(), pass, j, shape.k);
     (shape.weight_transposed ? w.row(j)[k] : w.row(k)[j]) = one;
@@ -70,38 +64,35 @@ Bf16 token_code(std::int64_t index, const StructurePass& pass) { return code(dig
 
 void fill_hidden(Operands& operands, const StructurePass& pass) {
   const core::Bf16Matrix x = operands.hidden();
-  poison(x);
   std::vector<Bf16> codes(static_cast<std::size_t>(x.columns));
   for (std::int64_t k = 0; k < x.columns; ++k) codes[static_cast<std::size_t>(k)] = code(k % kCodes);
-  on_row_threads(x.rows, operands.host_threads(), [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t m = first; m < last; ++m)
-      if (pass.tokens)
-        std::fill_n(x.row(m), x.columns, token_code(operands.rank() * x.rows + m, pass));
-      else
-        std::ranges::copy(codes, x.row(m));
+  write_rows(x, operands.host_threads(), [&](std::int64_t m, std::span<Bf16> row) {
+    if (pass.tokens)
+      std::ranges::fill(row, token_code(operands.rank() * x.rows + m, pass));
+    else
+      std::ranges::copy(codes, row.begin());
   });
 }
 
 void fill_heads(Operands& operands, const StructurePass& pass) {
   const auto homes = reference::head_columns(operands.operation(), operands.problem());
   for (const NamedMatrix& input : input_matrices(operands)) {
-    poison(input.matrix);
-    const auto columns = static_cast<std::size_t>(input.matrix.columns);
-    std::vector<Bf16> codes(columns);
-    std::vector<char> silent(columns);  // zero, so that the sum over the copies of a replicated head is exact
+    std::vector<Bf16> codes(static_cast<std::size_t>(input.matrix.columns));
+    std::vector<std::size_t> silent;  // zeros, so that the sum over the copies of a replicated head is exact
     for (std::size_t n = 0; n < homes.size(); ++n) {
       const reference::HeadColumn& home = homes[n];
       const std::int64_t copy = operands.rank() - home.first_rank;
       if (home.tensor != tensor_index(input) || copy < 0 || copy >= home.copies) continue;
-      codes[static_cast<std::size_t>(home.column)] = code(digit(static_cast<std::int64_t>(n), kCodes, pass.digit));
-      silent[static_cast<std::size_t>(home.column)] = home.copies > 1 && copy != pass.replica;
+      const auto column = static_cast<std::size_t>(home.column);
+      codes[column] = code(digit(static_cast<std::int64_t>(n), kCodes, pass.digit));
+      if (home.copies > 1 && copy != pass.replica) silent.push_back(column);
     }
-    on_row_threads(input.matrix.rows, operands.host_threads(), [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t row = first; row < last; ++row) {
-        const Bf16 token = token_code(row, pass);
-        for (std::size_t j = 0; j < columns; ++j)
-          input.matrix.row(row)[j] = silent[j] ? Bf16{0} : pass.tokens ? token : codes[j];
-      }
+    write_rows(input.matrix, operands.host_threads(), [&](std::int64_t i, std::span<Bf16> row) {
+      if (pass.tokens)
+        std::ranges::fill(row, token_code(i, pass));
+      else
+        std::ranges::copy(codes, row.begin());
+      for (const std::size_t column : silent) row[column] = Bf16{0};
     });
   }
 }
@@ -109,7 +100,7 @@ void fill_heads(Operands& operands, const StructurePass& pass) {
 /// What each row (token pass) or column (column pass) of an output must show.
 struct ExpectedCodes {
   std::vector<Bf16> rows, columns;
-  std::string difference(const NamedMatrix& output, bool tokens) const;
+  std::string difference(const NamedMatrix& output, bool tokens, int threads) const;
 };
 
 std::string in_words(Bf16 value) {
@@ -120,20 +111,24 @@ std::string in_words(Bf16 value) {
                      (value.bits >> 15) * (kCodes / 2) + (exponent - 1) * 128 + value.bits % 128);
 }
 
-std::string ExpectedCodes::difference(const NamedMatrix& output, bool tokens) const {
-  std::vector<Bf16> row_of_token(static_cast<std::size_t>(output.matrix.columns));
-  for (std::int64_t i = 0; i < output.matrix.rows; ++i) {
-    if (tokens) std::ranges::fill(row_of_token, rows[static_cast<std::size_t>(i)]);
-    const std::vector<Bf16>& expected = tokens ? row_of_token : columns;
-    const Bf16* row = output.matrix.row(i);
-    const std::size_t bytes = sizeof(Bf16) * static_cast<std::size_t>(output.matrix.columns);
-    if (std::memcmp(row, expected.data(), bytes) == 0) continue;  // nearly always
-    for (std::int64_t j = 0; j < output.matrix.columns; ++j)
-      if (row[j] != expected[static_cast<std::size_t>(j)])
-        return fmt::format("{} row {} column {}: got {}, expected {}", output.name, i, j, in_words(row[j]),
-                           in_words(expected[static_cast<std::size_t>(j)]));
-  }
-  return written_gap(output);
+/// Whether all elements have that value: the first has it, and each is what the next one is. Requires an element.
+bool all_are(std::span<const Bf16> row, Bf16 value) {
+  return row.front() == value && std::memcmp(row.data(), row.data() + 1, row.size_bytes() - sizeof(Bf16)) == 0;
+}
+
+std::string ExpectedCodes::difference(const NamedMatrix& output, bool tokens, int threads) const {
+  const core::Bf16Matrix& m = output.matrix;
+  const auto row = [&m](std::int64_t i) { return std::span(m.row(i), static_cast<std::size_t>(m.columns)); };
+  const std::int64_t i = first_row(m.rows, threads, [&](std::int64_t at) {
+    if (tokens) return !all_are(row(at), rows[static_cast<std::size_t>(at)]);
+    return std::memcmp(m.row(at), columns.data(), row(at).size_bytes()) != 0;
+  });
+  if (i == m.rows) return written_gap(output, threads);
+  const auto expected = [&](std::size_t j) { return tokens ? rows[static_cast<std::size_t>(i)] : columns[j]; };
+  std::size_t j = 0;
+  while (row(i)[j] == expected(j)) ++j;
+  return fmt::format("{} row {} column {}: got {}, expected {}", output.name, i, j, in_words(row(i)[j]),
+                     in_words(expected(j)));
 }
 
 std::string heads_difference(const Operands& operands, int set, const StructurePass& pass) {
@@ -150,7 +145,7 @@ std::string heads_difference(const Operands& operands, int set, const StructureP
           rank < homes[n].first_rank + homes[n].copies)
         expected.columns[static_cast<std::size_t>(homes[n].column)] =
             code(picked(operands.operation(), p, pass, static_cast<std::int64_t>(n), p.H));
-    if (auto why = expected.difference(output, pass.tokens); !why.empty()) return why;
+    if (auto why = expected.difference(output, pass.tokens, operands.host_threads()); !why.empty()) return why;
   }
   return {};
 }
@@ -164,7 +159,7 @@ std::string hidden_difference(const Operands& operands, const StructurePass& pas
     expected.rows.push_back(token_code(row, pass));
   for (std::int64_t j = 0; j < p.H; ++j)
     expected.columns.push_back(code(digit(picked(operands.operation(), p, pass, j, k), kCodes, pass.digit)));
-  return expected.difference(output_matrices(operands, 0).front(), pass.tokens);
+  return expected.difference(output_matrices(operands, 0).front(), pass.tokens, operands.host_threads());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <megaup/ops/gate.hpp>
+#include <megaup/ops/structure_check.hpp>
 
 /// The gate and the operands where the tensors live on a device.
 namespace megaup {
@@ -25,7 +26,7 @@ struct Outcome {
 Outcome checked(const ops::Operation& operation, const fake::Misdeed* misdeed = nullptr) {
   Outcome outcome;
   fake::on_fake_devices(2, [&](fake::FakeWorld& world) {
-    ops::Operands operands(operation, kProblem, world);
+    ops::Operands operands(operation, kProblem, world, 0, 3);
     const auto arm = fake::prepare_fake(operands, {.communicator = world}, misdeed);
     const auto verdict = ops::check_arm(*arm, operands, world, kKey);
     const auto unseen = misdeed == nullptr ? ops::self_test(*arm, operands, world, kKey) : std::vector<std::string>();
@@ -55,6 +56,28 @@ TEST_CASE("operands take of the device what they announce, and give it back") {
       }
       fake::expect(world.fake().allocated() == 0, "the device has its memory again");
     });
+}
+
+TEST_CASE("a pass of the gate costs one copy of its inputs in and one of the output back, of pinned memory") {
+  fake::on_fake_devices(2, [&](fake::FakeWorld& world) {
+    const fake::FakeDevice& device = world.fake();
+    for (const ops::Operation* operation : ops::operations()) {
+      ops::Operands operands(*operation, kProblem, world);
+      const auto arm = fake::prepare_fake(operands, {.communicator = world});
+      ops::fill_inputs(operands, kKey);
+      const auto expected = ops::expected_output(operands, kKey);
+      const int in = device.copies_in, out = device.copies_out;
+      const auto verdict = ops::check_arm(*arm, operands, world, expected);
+      const auto passes =
+          static_cast<int>(ops::structure_passes(*operation, kProblem).size()) + 1;  // and the numeric one
+      fake::expect(verdict.passed(), verdict.why);
+      fake::expect(device.copies_in - in == 2 * passes, "weight and activations once for each pass");
+      fake::expect(device.copies_out - out == passes, "the output once for each pass");
+      fake::expect(device.unpinned_copies == 0, "pinned memory");
+      world.barrier();
+    }
+    fake::expect(!device.holds_pinned(), "that operands unpin what they pinned");
+  });
 }
 
 TEST_CASE("one element that is wrong on the device alone is found, with its rank") {

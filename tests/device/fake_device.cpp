@@ -1,5 +1,6 @@
 #include <fake_device.hpp>
 
+#include <iterator>
 #include <stdexcept>
 
 #include <megaup/comm/backend.hpp>
@@ -101,12 +102,23 @@ void FakeDevice::release(std::byte* memory) noexcept { memory_.erase(memory); }
 
 void FakeDevice::copy_in(std::byte* to, std::span<const std::byte> from) {
   synchronize();
+  ++copies_in;
+  unpinned_copies += is_pinned(from) ? 0 : 1;
   std::ranges::copy(from, to);
 }
 
 void FakeDevice::copy_out(std::span<std::byte> to, const std::byte* from) {
   synchronize();
+  ++copies_out;
+  unpinned_copies += is_pinned(to) ? 0 : 1;
   std::copy_n(from, to.size(), to.begin());
+}
+
+bool FakeDevice::is_pinned(std::span<const std::byte> memory) const {
+  const auto after = pinned_.upper_bound(memory.data());
+  if (after == pinned_.begin()) return false;
+  const auto& [begin, bytes] = *std::prev(after);
+  return memory.data() + memory.size() <= begin + bytes;
 }
 
 void FakeDevice::fill(std::byte* to, std::size_t bytes, std::uint8_t value) {

@@ -49,6 +49,9 @@ class FakeDevice final : public core::Device {
   void synchronize() override {
     run_until([] { return false; });
   }
+  void pin(std::span<std::byte> memory) override { pinned_[memory.data()] = memory.size(); }
+  void unpin(std::byte* memory) noexcept override { pinned_.erase(memory); }
+  bool holds_pinned() const { return !pinned_.empty(); }
   void mark(int stamp) override;
   double seconds(int from, int to) override { return stamps_.at(to) - stamps_.at(from); }
   void wait(int stamp) override;
@@ -61,12 +64,14 @@ class FakeDevice final : public core::Device {
   std::int64_t allocated() const;  ///< bytes that are given out now
 
   int flushes = 0;
+  int copies_in = 0, copies_out = 0, unpinned_copies = 0;
 
  private:
   struct Work {
     double seconds;
     std::function<void()> run;
   };
+  bool is_pinned(std::span<const std::byte> memory) const;
   void run_until(const std::function<bool()>& passed);
 
   int index_;
@@ -77,6 +82,7 @@ class FakeDevice final : public core::Device {
   std::map<int, double> stamps_;
   std::map<int, int> marked_, passed_;  // how often
   std::map<std::byte*, core::Buffer> memory_;
+  std::map<const std::byte*, std::size_t> pinned_;
 };
 
 /// The ranks of another communicator, each with a fake device.

@@ -66,7 +66,7 @@ std::string gate_failure(comm::Communicator& group, const core::Problem& problem
                                         options.padding, provider);
   const ops::Context context{.communicator = group, .threads = options.threads, .gemm_provider = provider};
   if (const auto why = arm.infeasible(op, problem, context)) return title + *why;
-  ops::Operands operands(op, problem, group, options.padding);
+  ops::Operands operands(op, problem, group, options.padding, options.threads);
   const auto prepared = arm.prepare(operands, context);
   const ops::Verdict verdict = ops::check_arm(*prepared, operands, group, {.seed = 42});
   return verdict.passed() ? std::string() : title + verdict.why;

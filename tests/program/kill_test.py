@@ -8,7 +8,7 @@ import unittest
 
 from program import ProgramTest, cells, small_spec, text
 
-TIMES = ("harness_overhead_s", "peak_rank_bytes")
+TIMES = ("prepare_s", "gate_s", "self_test_s", "blocks_s", "harness_overhead_s", "peak_rank_bytes")
 
 
 def without_times(found):
