@@ -21,8 +21,9 @@
 ///
 /// ms: median over the rounds of the time of the slowest rank; of ranks: median of each. share: median of t(gemm_only) / t
 /// of the same round (blocked: of the median of its first block). MHz: mean SM clock of the slower device, from the
-/// counters of the multiprocessors. W: mean of the devices, as NVML said meanwhile; mJ: W * ms. Correctness is what the
-/// check programs are for; a launch that does not end as it should ends this one with its reason.
+/// counters of the multiprocessors. W: mean of the devices, as NVML said meanwhile, which looks back about a second: in the
+/// first lines it is too low; mJ: W * ms. Correctness is what the check programs are for; a launch that does not end as
+/// it should ends this one with its reason.
 #include <algorithm>
 #include <charconv>
 #include <chrono>

@@ -67,7 +67,8 @@ std::vector<Variant> pulls(ops::Operands& operands, const ops::Context& context)
   std::vector<Variant> variants;
   const auto add = [&](std::string_view order, const std::string& note, bool alone, const ops::PullChoice& choice) {
     variants.push_back({"pull " + std::string(choice.kernel->name) + "/" + std::string(order) + " " +
-                            std::to_string(choice.moves.first_unit) + "+" + std::to_string(choice.moves.unit),
+                            std::to_string(choice.moves.first_unit) + "+" + std::to_string(choice.moves.unit) +
+                            (choice.order == ops::ShardOrder::own_first ? "" : " from rank 0"),
                         note, alone, ops::prepare_fused_pull(operands, context, choice)});
   };
   for (std::size_t i = 0; i < sustained.candidates.size(); ++i) {
