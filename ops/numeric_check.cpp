@@ -64,13 +64,13 @@ std::string constant(const NamedMatrix& input) {
                      over_rows ? "columns" : "rows");
 }
 
-constexpr std::int16_t kInfiniteBits = 0x7f80;
-bool not_finite(core::Bf16 value) { return (value.bits & kInfiniteBits) == kInfiniteBits; }
+bool not_finite(core::Bf16 value) { return (value.bits & 0x7f80) == 0x7f80; }
 
 bool all_finite(std::span<const core::Bf16> row) {
-  std::int16_t largest = 0;  // a vector unit has the maximum of these
-  for (const core::Bf16 value : row) largest = std::max(largest, static_cast<std::int16_t>(value.bits & 0x7fff));
-  return largest < kInfiniteBits;
+  // No way out of the loop and no copy of an element, so that the compiler takes vectors.
+  std::int16_t largest = 0;
+  for (const core::Bf16& value : row) largest = std::max(largest, static_cast<std::int16_t>(value.bits & 0x7fff));
+  return largest < 0x7f80;
 }
 
 std::string non_finite(const NamedMatrix& output, int threads) {
