@@ -17,15 +17,15 @@ constexpr std::int64_t kClusterBlocks = 2;
 constexpr std::int64_t kAlignment = 8;
 
 // BF16 rates of an H200 on random data in TFLOP/s, at its power cap and below it, and the time that a launch takes
-// beside its tiles. Measured, those at the cap with each kernel alone on the device for a while (push_plan.cpp); only the
-// order of the candidates depends on them.
+// beside its tiles. Measured, those at the cap with each kernel alone on the device for a while: taking turns with others
+// they share one clock, which hides what each costs in power. Only the order of the candidates depends on them.
 constexpr double kSustainedTeraflops = 670;
 constexpr double kSpacedTeraflops = 800;
 
 // "c": cooperative, "pp": ping-pong, which waits longer for its first rows because its waves are shorter.
 constexpr PullKernel kKernels[] = {
     {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 1.00, 0.995, 10},
-    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 1.01, 1.03, 10},
+    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.985, 1.03, 10},
     {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 0.99, 0.99, 16},
     {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 0.94, 0.95, 16},
 };

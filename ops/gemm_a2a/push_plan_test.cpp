@@ -73,11 +73,11 @@ TEST_CASE("the measured favourites are chosen") {
   const auto chosen = [](const GemmShape& gemm, Regime regime) {
     return plan_push(gemm, regime, kSms).chosen().kernel->name;
   };
-  CHECK(chosen(shape(8192, 6144, 4096), Regime::sustained) == "c256x192");
-  CHECK(chosen(shape(8192, 10240, 5120), Regime::sustained) == "c128x256");
-  CHECK(chosen(shape(8192, 8192, 5120), Regime::sustained) == "c128x256");
+  CHECK(chosen(shape(8192, 6144, 4096), Regime::sustained) == "pp128x192");
+  CHECK(chosen(shape(8192, 10240, 5120), Regime::sustained) == "pp128x128");
+  CHECK(chosen(shape(8192, 8192, 5120), Regime::sustained) == "pp128x128");
   CHECK(chosen(shape(8192, 6144, 4096), Regime::spaced) == "c256x192");
-  CHECK(chosen(shape(8192, 4096, 4096), Regime::sustained) == "c128x256");
+  CHECK(chosen(shape(8192, 4096, 4096), Regime::sustained) == "pp128x128");
   CHECK(chosen(shape(8192, 4096, 4096), Regime::spaced) == "c128x256");
   CHECK(chosen(shape(8192, 18432, 16384), Regime::spaced) == "c256x192");  // a long k costs small tiles the cache
 }
