@@ -16,6 +16,12 @@
 
 namespace megaup::comm {
 
+/// An error that is the same on all ranks of a group, which are still in step: the group can go on with something else.
+class GroupError : public core::Error {
+ public:
+  using core::Error::Error;
+};
+
 /// Where a rank of a group lies.
 struct Placement {
   int rank_on_node = 0, ranks_on_node = 1, nodes = 1;
@@ -63,7 +69,8 @@ class Communicator {
   /// Why peer_memory is impossible here (for example ranks on several nodes); nothing if it is possible. Not
   /// collective, same on all.
   core::Reason no_peer_memory() const { return do_no_peer_memory(); }
-  /// Why exchange() cannot move bytes that way here; nothing if it can. Not collective, same on all.
+  /// Why exchange() cannot move bytes that way here, as far as that is known without trying: exchange() may still refuse
+  /// nccl_window and nccl_zero_cta, on all ranks. Not collective, same on all.
   core::Reason no_transport(Transport transport) const { return do_no_transport(transport); }
   Placement placement() const { return do_placement(); }
   /// What the bytes of exchange() and peer_memory() cross: host-memory | network | nvlink | pcie | emulated.

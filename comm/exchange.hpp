@@ -47,9 +47,9 @@ struct ExchangeShape {
 /// On a device (Communicator::device()) the buffers are the device's; start and finish only enqueue, and what is said
 /// of them holds in the order of the device's stream: start takes what was enqueued before it, and what is enqueued
 /// after finish may read recv and write send. A peer that does not come is told by fault() after a synchronize().
-/// recv() changes with every start of its slot: ask for it between start and the next start. It is one of two that take
-/// turns, so a captured graph has an even number of exchanges of a slot; with an odd one fault() has a reason after the
-/// second replay.
+/// recv() may change with every start of its slot: ask for it between start and the next start. With copy_engine it is
+/// one of two that take turns, so a captured graph has an even number of exchanges of a slot; with an odd one fault() of
+/// two ranks or more has a reason after the second replay.
 class Exchange {
  public:
   virtual ~Exchange() = default;

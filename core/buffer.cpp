@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -56,7 +57,7 @@ Buffer::Buffer(std::size_t bytes, int threads) : size_(bytes) {
   const std::size_t whole_pages = (bytes + kPage - 1) / kPage * kPage;
   data_.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, whole_pages)));
   if (!data_) refuse(bytes);
-  touch({data_.get(), whole_pages}, static_cast<std::size_t>(threads));
+  touch({data_.get(), whole_pages}, std::clamp<std::size_t>(threads > 0 ? static_cast<std::size_t>(threads) : 1, 1, whole_pages / kPage));
 }
 
 void give_back_freed_memory() {

@@ -8,7 +8,8 @@ namespace megaup::core {
 
 /// Owning host memory on a page boundary (vector loads, oneDNN and MPI windows all like it), zero bytes allowed. Throws
 /// Error{environment} with the size when memory runs out. Pages are touched at construction so that first use is not timed; the
-/// system takes longer to provide a page than a copy to fill it, so large buffers are touched by several threads.
+/// system takes longer to provide a page than a copy to fill it, so large buffers are touched by several threads: `threads` in all, the caller's among
+/// them, and no more than there are pages.
 class Buffer {
  public:
   Buffer() = default;

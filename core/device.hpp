@@ -48,7 +48,9 @@ class Device {
   virtual void fill(std::byte* to, std::size_t bytes, std::uint8_t value) = 0;
   virtual void synchronize() = 0;
   /// Locks the pages of host memory, which copy_in and copy_out then move at the speed of the link: other memory goes
-  /// through a buffer of the driver's, several times slower. unpin() takes the address alone. See PinnedMemory.
+  /// through a buffer of the driver's, several times slower. unpin() takes the address alone, when no copy is
+  /// under way. See PinnedMemory. Errors: Error{cell} when the system locks no more pages. Cost: about that of touching
+  /// the pages.
   virtual void pin(std::span<std::byte> memory) = 0;
   virtual void unpin(std::byte* memory) noexcept = 0;
 

@@ -17,8 +17,7 @@ namespace megaup::experiments {
 core::Reason unfit_variables(const Spec& spec, const ReadVariable& variable) {
   const char* connections = variable("CUDA_DEVICE_MAX_CONNECTIONS");
   if (!spec.backend.share_device || connections == nullptr || std::string_view(connections) != "1") return {};
-  return "CUDA_DEVICE_MAX_CONNECTIONS=1 lets one stream of a device run at a time, so ranks that share one would wait "
-         "for "
+  return "CUDA_DEVICE_MAX_CONNECTIONS=1 lets one stream of a device run at a time, so ranks that share one would wait for "
          "each other for ever: unset it";
 }
 

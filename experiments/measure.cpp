@@ -115,7 +115,7 @@ class CellRun {
         const auto reason = row(arm, task).infeasible(*task.operation, cell_.problem, context(task));
         agree(world_, core::ErrorKind::cell, reason ? core::Reason(fmt::format("{} cannot do {}: {}", arm, name, *reason)) : std::nullopt);
       }
-      task.operands = std::make_unique<ops::Operands>(*task.operation, cell_.problem, *group_, 0, threads_);
+      task.operands = in_step([&] { return std::make_unique<ops::Operands>(*task.operation, cell_.problem, *group_, 0, threads_); });
       ops::fill_inputs(*task.operands, first_key());
       store_statistics(name, ops::input_statistics(*task.operands));
       record_.extra[fmt::format("{}_gemm_provider", name)] = task.provider;
@@ -143,9 +143,9 @@ class CellRun {
 
   const ops::Arm& row(const std::string& arm, const Task& task) const { return *find_arm_(plan_.spec.arms.row(arm), task.operation->kind); }
 
-  std::unique_ptr<ops::PreparedOperation> prepare_arm(const std::string& arm, Task& task) const {
+  std::unique_ptr<ops::PreparedOperation> prepare_arm(const std::string& arm, Task& task) {
     core::give_back_freed_memory();
-    return row(arm, task).prepare(*task.operands, context(task));
+    return in_step([&] { return row(arm, task).prepare(*task.operands, context(task)); });
   }
 
   void validate() {
@@ -172,18 +172,19 @@ class CellRun {
     }
   }
 
-  /// A launch of a device that went wrong is known to the ranks of its group; now to all.
+  /// An error that the ranks of a group agree on (a launch of a device that went wrong, an exchange that cannot be made)
+  /// is made one of all ranks.
   template <class Check>
   std::invoke_result_t<const Check&> in_step(const Check& check) {
     std::optional<std::invoke_result_t<const Check&>> result;
     core::Reason fault;
     try {
       result = check();
-    } catch (const ops::LaunchFault& error) {
+    } catch (const comm::GroupError& error) {
       fault = error.what();
     }
     agree(world_, core::ErrorKind::cell, fault);
-    return *result;
+    return *std::move(result);
   }
 
   void store_verdict(std::size_t o, std::size_t a, const ops::Verdict& verdict) {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kOperations{"qkv_fwd", "out_fwd", "out_dgrad", "qkv_dgrad"};
 constexpr std::array<std::string_view, 4> kArms{"native_packed", "native_pipelined", "native_chunked", "fused"};
 constexpr std::array<std::string_view, 3> kBounds{"gemm_only", "exchange_only", "reorder_only"};
-constexpr std::array<std::string_view, 3> kCudaArms{"native_packed", "native_packed_ce", "fused"};
+constexpr std::array<std::string_view, 5> kCudaArms{"native_packed", "native_packed_ce", "native_pipelined_ce", "native_chunked_ce", "fused"};
 constexpr std::array<std::string_view, 2> kCudaBounds{"gemm_only", "exchange_only"};
 constexpr std::array<std::string_view, 2> kKernels{"c128x256", "pp128x192"};
 constexpr std::array<std::string_view, 2> kPushOrders{"N8", "M1"}, kPullOrders{"N4", "N1"};
@@ -183,7 +183,7 @@ TEST_CASE("GPUs: arms are those of the device", "[spec]") {
   CHECK(resolved_json(spec).find(R"("device":"cuda","communicator":"auto","exchange":"auto","share_device":true,"solo":true,"push":"auto","pull":"auto")") !=
         std::string::npos);
   CHECK(refused_with_cells("backend: {device: cuda}\narms: {candidate: native_chunked}\n",
-                           "'candidate' 'native_chunked' exists with 'device: host' only; 'device: cuda' has native_packed, native_packed_ce, fused"));
+                           "'candidate' 'native_chunked' exists with 'device: host' only; 'device: cuda' has native_packed, native_packed_ce, native_pipelined_ce, native_chunked_ce, fused"));
   CHECK(refused_with_cells("arms: {candidate: native_packed_ce}\n", "exists with 'device: cuda' only"));
 }
 

@@ -51,7 +51,8 @@ enum class Place : std::uint8_t { host, cuda };
 ///
 /// run     reads the inputs of its Operands, writes the outputs; returns when this rank's outputs are complete and its
 ///         inputs may be changed. No allocation, no barrier among ranks beyond the data it waits for. On a device it
-///         only enqueues in the device's stream, waits for nothing on the host, and can be captured in a graph.
+///         only enqueues in the device's stream, waits for nothing on the host, and can be captured in a graph:
+///         an even number of runs, replayed after an even number of others, because buffers take turns.
 ///
 /// Output  of gemm_to_a2a: heads(current_set()), valid until the next run() on this rank begins.
 ///
@@ -80,9 +81,9 @@ class PreparedOperation {
 };
 
 /// A launch on a device did not end as it should; the same on all ranks of its group, which are still in step.
-class LaunchFault : public core::Error {
+class LaunchFault : public comm::GroupError {
  public:
-  using core::Error::Error;
+  using comm::GroupError::GroupError;
 };
 
 /// A row of the table of arms: one way to do every operation of one kind.

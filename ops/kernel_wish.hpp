@@ -12,8 +12,9 @@
 namespace megaup::ops {
 
 /// The direction in which consecutive tiles are handed out. Rotated (of pushes only): along M, the columns of the next
-/// rank's heads first, then those of the one after it and on, the own ones last. The last tiles then store into this
-/// rank's memory, and nothing is on its way through the link when the GEMM ends.
+/// rank's heads first, then those of the one after it and on, the own ones last. Meant to
+/// leave nothing on its way through the link when the GEMM ends; between two GPUs it does not pay (docs/benchmarks.md), so
+/// it runs only where it is asked for.
 enum class Raster : std::uint8_t { along_m, along_n, rotated };
 std::string_view name(Raster value);
 

@@ -53,6 +53,7 @@ Operands::Operands(const Operation& op, const core::Problem& problem, comm::Comm
     device_weight_ = core::DeviceBuffer(*device_, weight_memory_.size());
     private_heads_ = core::Buffer(heads_bytes, touching);
     shared_ = communicator.peer_memory(heads_bytes, 0);
+    pin_host_copies(communicator);
   } else if (communicator.any(communicator.no_peer_memory().has_value()))
     private_heads_ = core::Buffer(heads_bytes);
   else
@@ -86,15 +87,21 @@ core::Bf16Matrix Operands::device_weight() const {
 
 HeadTensors Operands::device_heads(int rank, int set) const { return carve(shared_->base(rank), set); }
 
-void Operands::pin_host_copies() {
-  if (!pinned_.empty()) return;
-  for (const core::Buffer* copy : {&hidden_memory_, &weight_memory_, &private_heads_})
-    pinned_.emplace_back(*device_, copy->bytes());
+void Operands::pin_host_copies(comm::Communicator& group) {
+  std::string mine;
+  try {
+    for (const core::Buffer* copy : {&hidden_memory_, &weight_memory_, &private_heads_})
+      pinned_.emplace_back(*device_, copy->bytes());
+  } catch (const core::Error& error) {
+    mine = error.what();
+  }
+  const auto reasons = group.all_gather(std::string_view(mine));
+  for (std::size_t rank = 0; rank < reasons.size(); ++rank)
+    if (!reasons[rank].empty()) throw comm::GroupError(core::ErrorKind::cell, reasons[rank], static_cast<int>(rank));
 }
 
 void Operands::inputs_to_device() {
   if (device_ == nullptr) return;
-  pin_host_copies();
   device_->copy_in(device_weight_.data(), weight_memory_.bytes());
   if (op_->kind == Kind::a2a_to_gemm)
     device_->copy_in(shared_->base(rank_), private_heads_.bytes());
@@ -104,7 +111,6 @@ void Operands::inputs_to_device() {
 
 void Operands::outputs_from_device(std::optional<int> set) {
   if (device_ == nullptr) return;
-  pin_host_copies();
   if (op_->kind == Kind::a2a_to_gemm) return device_->copy_out(hidden_memory_.bytes(), device_hidden_.data());
   const std::size_t bytes = set ? heads_bytes() / static_cast<std::size_t>(head_sets()) : heads_bytes();
   const std::size_t first = bytes * static_cast<std::size_t>(set.value_or(0));

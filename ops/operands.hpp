@@ -70,7 +70,7 @@ class Operands {
 
  private:
   HeadTensors carve(std::byte* base, int set) const;
-  void pin_host_copies();
+  void pin_host_copies(comm::Communicator& group);
   std::size_t heads_bytes() const { return private_heads_.size(); }
 
   const Operation* op_;
@@ -79,7 +79,7 @@ class Operands {
   int rank_;
   int host_threads_;
   core::Buffer hidden_memory_, weight_memory_, private_heads_;
-  std::list<core::PinnedMemory> pinned_;  ///< with a device, from the first copy on: the three above
+  std::list<core::PinnedMemory> pinned_;  ///< with a device: the three above
   std::unique_ptr<comm::PeerMemory> shared_;
   core::Device* device_ = nullptr;
   core::DeviceBuffer device_hidden_, device_weight_;

@@ -54,8 +54,8 @@ class CopyExchange final : public Exchange {
     const std::uint32_t lost = meetings_.lost();
     if (lost == 0) return {};
     if (lost == device::kOutOfTurn)
-      return "a graph with an odd number of exchanges by copy engines was replayed: receive buffers take turns, so "
-             "capture an even number of runs";
+      return "a graph with exchanges by copy engines was replayed out of turn: receive buffers take turns, so capture an "
+             "even number of runs, and replay it after an even number of others";
     return group_.title(static_cast<int>(lost) - 1) + " has not sent its part of an exchange of " +
            std::to_string(shape().bytes_per_peer) + " bytes per peer";
   }

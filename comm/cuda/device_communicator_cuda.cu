@@ -26,7 +26,7 @@ std::string fabric_of(const std::vector<Seat>& seats) {
 void agree(Communicator& group, core::ErrorKind kind, const core::Reason& mine) {
   const auto reasons = group.all_gather(std::string_view(mine ? *mine : std::string()));
   for (std::size_t rank = 0; rank < reasons.size(); ++rank)
-    if (!reasons[rank].empty()) throw core::Error(kind, reasons[rank], static_cast<int>(rank));
+    if (!reasons[rank].empty()) throw GroupError(kind, reasons[rank], static_cast<int>(rank));
 }
 
 DeviceCommunicator::DeviceCommunicator(Communicator& host, std::shared_ptr<core::Device> device,

@@ -240,9 +240,10 @@ class NcclExchange final : public Exchange {
     core::check(cudaStreamBeginCapture(side_of(device_), cudaStreamCaptureModeThreadLocal), "begin of a capture");
     const ncclResult_t result = enqueue(0);
     cudaGraph_t captured = nullptr;
-    core::check(cudaStreamEndCapture(side_of(device_), &captured), "end of a capture");
+    const cudaError_t ended = cudaStreamEndCapture(side_of(device_), &captured);
     const std::unique_ptr<CUgraph_st, decltype(&cudaGraphDestroy)> graph(captured, cudaGraphDestroy);
-    check(result, "ncclAlltoAll in a capture");
+    check(result, "ncclAlltoAll in a capture");  // before what it did to the capture
+    core::check(ended, "end of a capture");
     std::size_t count = 0;
     core::check(cudaGraphGetNodes(captured, nullptr, &count), "nodes of a graph");
     std::vector<cudaGraphNode_t> nodes(count);

@@ -24,7 +24,7 @@ constexpr double kSpacedTeraflops = 800;
 constexpr double kFixedMicroseconds = 6;
 
 // At the cap ping-pong kernels come first although they draw more power: a cooperative one waits while its tile goes to
-// the peers, which costs it 4 to 9 % where the GEMM takes turns with other work, and as much as its lower power saves where
+// the peers, which costs it 3 to 9 % where the GEMM takes turns with other work, and as much as its lower power saves where
 // it runs alone (docs/benchmarks.md).
 // "c": cooperative, "pp": ping-pong. Tried and not kept, for they won no shape: cooperative 256x128 in clusters of 2x1
 // and 1x2, cooperative 128x256 in clusters of 1x2 (up to a third slower), cooperative 256x192 in clusters of 2x1.
@@ -62,8 +62,9 @@ int effective_swizzle(int asked, std::int64_t tiles_m, std::int64_t tiles_n) {
   return 1;
 }
 
-/// Time lost to reads that a better order would have found in the cache, as a factor. Measured at 8192 rows; at the
-/// power cap it is the energy of those reads, which costs clock.
+/// Time lost to reads that a better order would have found in the cache, as a factor. Measured at 8192 rows, along M and
+/// N; at the power cap it is the energy of those reads, which costs clock. Rotated orders count as along M; over NVLink they
+/// cost kernels of 256x192 and 128x128 up to 7 % more (docs/benchmarks.md).
 double locality_loss(Regime regime, Raster raster, int swizzle) {
   const bool spaced = regime == Regime::spaced;
   constexpr double kSpaced[] = {0.04, 0.03, 0.01, 0}, kSustained[] = {0.04, 0.035, 0.01, 0};  // swizzle 1, 2, 4, 8

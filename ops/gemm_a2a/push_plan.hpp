@@ -28,8 +28,8 @@ struct PushKernel {
   Schedule schedule;
   std::int64_t tile_m, tile_n;
   std::int64_t cluster_m, cluster_n;
-  /// Rate on whole waves, 1 = cuBLASLt's. Measured (docs/benchmarks.md): sustained; spaced with k up to 4096, and with
-  /// k of 16384 and above.
+  /// Relative rate on whole waves, near 1 = cuBLASLt's, so that the order of the measured cells comes out
+  /// (docs/benchmarks.md): sustained; spaced with k up to 4096, and with k of 16384 and above.
   double sustained, spaced, spaced_long;
   Store store = Store::bulk;  ///< plain: to compare with; a candidate only where the wish names it
 };

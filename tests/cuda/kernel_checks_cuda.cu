@@ -16,12 +16,16 @@ void Tally::expect(bool right, const std::string& what) {
 }
 
 int run_checks(int argc, char** argv, void (*checks)(CaseSet, Tally&)) {
+  const std::string_view set = argc > 1 ? argv[1] : "";
+  if (!set.empty() && set != "tiny" && set != "small") {
+    std::printf("'%s' is no set: tiny or small, or nothing for all\n", argv[1]);
+    return 2;
+  }
   cudaDeviceProp device{};
   if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || device.major != 9) {
     std::printf("SKIPPED: no GPU of compute capability 9\n");
     return 77;
   }
-  const std::string_view set = argc > 1 ? argv[1] : "";
   Tally tally;
   try {
     checks(set == "tiny" ? CaseSet::tiny : set == "small" ? CaseSet::small : CaseSet::all, tally);

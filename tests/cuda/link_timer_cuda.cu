@@ -76,8 +76,10 @@ LinkTimer::LinkTimer(comm::Communicator& group)
       clocks_(device_, 2 * kMostMultiprocessors * sizeof(Clock)) {}
 
 void LinkTimer::launch(ops::PreparedOperation& operation, int stamp, double rest_ms) {
-  if (rest_ms > 0)
+  if (rest_ms > 0) {
     rest<<<1, 1, 0, static_cast<cudaStream_t>(device_.stream())>>>(static_cast<std::uint64_t>(rest_ms * 1e6));
+    ops::device::check(cudaGetLastError(), "launch of a rest");
+  }
   barrier_->enqueue();
   device_.mark(stamp);
   operation.run();

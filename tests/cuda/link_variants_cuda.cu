@@ -123,10 +123,15 @@ std::vector<Variant> native_arms(ops::Operands& operands, const ops::Context& co
   for (const ops::Arm* arm : ops::arms()) {
     if (arm->kind != operands.operation().kind || arm->place != ops::Place::cuda || arm->bound || arm->name == "fused")
       continue;
-    if (const auto why = arm->infeasible(operands.operation(), operands.problem(), context))
+    if (const auto why = arm->infeasible(operands.operation(), operands.problem(), context)) {
       refused.push_back(std::string(arm->name) + ": " + *why);
-    else
+      continue;
+    }
+    try {
       variants.push_back({std::string(arm->name), "native", true, arm->prepare(operands, context)});
+    } catch (const comm::GroupError& why) {  // an exchange that only a trial tells
+      refused.push_back(std::string(arm->name) + ": " + why.what());
+    }
   }
   return variants;
 }

@@ -64,6 +64,7 @@ std::vector<Arm> make_arms(const PullCase& c, const PullNative& native, ops::Reg
   }
   const ops::PullPlan plan = c.plan(regime);
   for (const auto& candidate : plan.candidates) {
+    if (compiled(candidate.kernel->name, transposed) == nullptr) continue;  // not compiled in (MEGAUP_CUDA_KERNELS)
     const double rate = c.world.elsewhere != 0 ? 0 : kLinkBytesPerSecond;
     const bool chosen = &candidate == &plan.chosen();
     if (!tune && candidate.microseconds > kNear * plan.chosen().microseconds) continue;

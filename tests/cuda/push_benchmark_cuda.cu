@@ -41,6 +41,7 @@ std::vector<Arm> make_arms(const PushCase& c, ops::Regime regime, Memory& plain_
   const ops::PushPlan plan = ops::plan_push(c.shape, regime, c.sms);
   for (const auto& kernel : ops::push_kernels()) {
     const ops::CompiledPush* row = compiled(kernel.name, c.shape.weight_transposed);
+    if (row == nullptr) continue;  // not compiled in (MEGAUP_CUDA_KERNELS)
     const ops::PushCandidate* best = nullptr;
     for (const auto& candidate : plan.candidates) {
       if (candidate.kernel != &kernel) continue;

@@ -142,7 +142,7 @@ TEST_CASE("a fault in a timed launch fails the cell with its reason") {
   CHECK(std::isnan(cell.latency.front()));
 }
 
-TEST_CASE("a cell whose launches become slow fails by its time, and the ranks are in step for the next one") {
+TEST_CASE("a cell whose launches become slow fails by its time") {
   std::atomic<int> slow = 0;
   misdeed = {.on_device = [&slow](ops::Operands&, int, std::int64_t launch) {
     if (launch < 40) return;  // not in the check
@@ -154,7 +154,6 @@ TEST_CASE("a cell whose launches become slow fails by its time, and the ranks ar
     const auto cell = measured(backend, "other", "observations: 1000, cell_timeout: 3 s");
     CHECK(cell.status == "failed");
     CHECK_THAT(cell.reason, ContainsSubstring("took longer than measure.cell_timeout (3 s)"));
-    CHECK(slow > 0);
     CHECK(slow < 100);  // of 1000
   }
 }
