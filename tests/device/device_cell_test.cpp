@@ -24,6 +24,7 @@ using Catch::Matchers::ContainsSubstring;
 fake::Misdeed misdeed;
 ops::KernelWish push, pull;              // that an arm was prepared with
 std::set<int> multiprocessors, planned;  // of rank 0 in every prepare
+std::string refused;                     // what all ranks find when they prepare an arm
 
 template <ops::Kind kKind>
 const ops::Arm kFake{
@@ -42,6 +43,7 @@ const ops::Arm kFake{
             multiprocessors.insert(context.communicator.device()->multiprocessors());
             planned.insert(ops::planned_multiprocessors(context));
           }
+          if (!refused.empty()) throw comm::GroupError(core::ErrorKind::environment, refused, 1);
           return fake::prepare_fake(operands, context, &misdeed);
         },
     .workspace_bytes = [](const ops::Operation&, const core::Problem&, std::string_view) -> std::int64_t { return 0; }};
@@ -125,6 +127,15 @@ TEST_CASE("solo timing stores one rank, and the check before it has all") {
   CHECK(cell.device.sm_clock.size() == 2 * 2 * 2);
   CHECK(std::get<std::int64_t>(cell.extra.at("solo")) == 1);
   for (const double error : cell.error_frobenius) CHECK(error > 0);
+}
+
+TEST_CASE("what only a trial tells fails the cell and not the launch: all ranks go on") {
+  misdeed = {};
+  refused = "exchange nccl_window: no symmetric window";
+  const auto cell = measured("share_device: true");
+  refused.clear();
+  CHECK(cell.status == "failed");
+  CHECK_THAT(cell.reason, ContainsSubstring("no symmetric window"));
 }
 
 TEST_CASE("a fault in a timed launch fails the cell with its reason") {
