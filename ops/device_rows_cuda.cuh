@@ -13,23 +13,38 @@ core::Reason without_exchange(const Operation&, const core::Problem& problem, co
 inline core::Reason unsound_alone(const Operation&, const core::Problem& problem, const Context& context) {
   return unsound_on_device(problem, context);
 }
-inline std::int64_t device_packed_bytes(const Operation& op, const core::Problem& problem, std::string_view) {
-  return device_native_bytes(op, problem, one_part());
-}
 
-template <comm::Transport kTransport>
-constexpr Arm device_native_packed(Kind kind, std::string_view name, std::string_view doc) {
+/// A row of the table; kBytes is its workspace, which no GEMM provider changes on a device.
+template <std::int64_t (*kBytes)(const Operation&, const core::Problem&)>
+constexpr Arm device_row(Kind kind, std::string_view name, std::string_view doc, decltype(Arm::infeasible) infeasible,
+                         decltype(Arm::prepare) prepare, bool bound = false) {
   return {.name = name,
           .doc = doc,
           .kind = kind,
           .place = Place::cuda,
-          .bound = false,
-          .infeasible = without_exchange<kTransport>,
-          .prepare =
-              [](Operands& operands, const Context& context) {
-                return prepare_device_native(operands, context, one_part(), kTransport);
-              },
-          .workspace_bytes = device_packed_bytes};
+          .bound = bound,
+          .infeasible = infeasible,
+          .prepare = prepare,
+          .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
+            return kBytes(op, problem);
+          }};
+}
+
+// --- separate steps --------------------------------------------------------------------------------------------------
+
+inline std::int64_t device_packed_bytes(const Operation& op, const core::Problem& problem) {
+  return device_native_bytes(op, problem, one_part());
+}
+inline std::int64_t device_pipelined_bytes(const Operation& op, const core::Problem& problem) {
+  return device_native_bytes(op, problem, part_for_each_kind(op));
+}
+
+template <comm::Transport kTransport>
+constexpr Arm device_native_packed(Kind kind, std::string_view name, std::string_view doc) {
+  return device_row<device_packed_bytes>(kind, name, doc, without_exchange<kTransport>,
+                                         [](Operands& operands, const Context& context) {
+                                           return prepare_device_native(operands, context, one_part(), kTransport);
+                                         });
 }
 
 constexpr Arm device_native_packed_window(Kind kind) {
@@ -49,73 +64,37 @@ constexpr Arm device_native_packed_ce(Kind kind) {
 }
 
 constexpr Arm device_native_pipelined_ce(Kind kind, std::string_view doc) {
-  return {.name = "native_pipelined_ce",
-          .doc = doc,
-          .kind = kind,
-          .place = Place::cuda,
-          .bound = false,
-          .infeasible = without_exchange<comm::Transport::copy_engine>,
-          .prepare =
-              [](Operands& operands, const Context& context) {
-                return prepare_device_native(operands, context, part_for_each_kind(operands.operation()),
-                                             comm::Transport::copy_engine);
-              },
-          .workspace_bytes = [](const Operation& op, const core::Problem& problem,
-                                std::string_view) { return device_native_bytes(op, problem, part_for_each_kind(op)); }};
+  return device_row<device_pipelined_bytes>(
+      kind, "native_pipelined_ce", doc, without_exchange<comm::Transport::copy_engine>,
+      [](Operands& operands, const Context& context) {
+        return prepare_device_native(operands, context, part_for_each_kind(operands.operation()),
+                                     comm::Transport::copy_engine);
+      });
 }
 
 constexpr Arm device_native_chunked_ce(Kind kind, std::string_view doc) {
-  return {.name = "native_chunked_ce",
-          .doc = doc,
-          .kind = kind,
-          .place = Place::cuda,
-          .bound = false,
-          .infeasible = without_exchange<comm::Transport::copy_engine>,
-          .prepare =
-              [](Operands& operands, const Context& context) {
-                return prepare_device_chunked(operands, context, comm::Transport::copy_engine);
-              },
-          .workspace_bytes = [](const Operation& op, const core::Problem& problem,
-                                std::string_view) { return device_chunked_bytes(op, problem); }};
+  return device_row<device_chunked_bytes>(
+      kind, "native_chunked_ce", doc, without_exchange<comm::Transport::copy_engine>,
+      [](Operands& operands, const Context& context) {
+        return prepare_device_chunked(operands, context, comm::Transport::copy_engine);
+      });
 }
 
+// --- bounds ----------------------------------------------------------------------------------------------------------
+
 constexpr Arm device_gemm_only(Kind kind, std::string_view doc) {
-  return {.name = "gemm_only",
-          .doc = doc,
-          .kind = kind,
-          .place = Place::cuda,
-          .bound = true,
-          .infeasible = unsound_alone,
-          .prepare = prepare_device_gemm_only,
-          .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
-            return device_gemm_only_bytes(op, problem);
-          }};
+  return device_row<device_gemm_only_bytes>(kind, "gemm_only", doc, unsound_alone, prepare_device_gemm_only, true);
 }
 
 constexpr Arm device_exchange_only(Kind kind) {
-  return {.name = "exchange_only",
-          .doc = "one packed exchange of the operation's bytes, as the backend has it, nothing else",
-          .kind = kind,
-          .place = Place::cuda,
-          .bound = true,
-          .infeasible = without_exchange<comm::Transport::automatic>,
-          .prepare = prepare_device_exchange_only,
-          .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
-            return device_exchange_only_bytes(op, problem);
-          }};
+  return device_row<device_exchange_only_bytes>(
+      kind, "exchange_only", "one packed exchange of the operation's bytes, as the backend has it, nothing else",
+      without_exchange<comm::Transport::automatic>, prepare_device_exchange_only, true);
 }
 
 constexpr Arm device_reorder_only(Kind kind) {
-  return {.name = "reorder_only",
-          .doc = "pack and unpack of native_packed, nothing else",
-          .kind = kind,
-          .place = Place::cuda,
-          .bound = true,
-          .infeasible = unsound_alone,
-          .prepare = prepare_device_reorder_only,
-          .workspace_bytes = [](const Operation& op, const core::Problem& problem, std::string_view) {
-            return device_reorder_only_bytes(op, problem);
-          }};
+  return device_row<device_reorder_only_bytes>(kind, "reorder_only", "pack and unpack of native_packed, nothing else",
+                                               unsound_alone, prepare_device_reorder_only, true);
 }
 
 }  // namespace megaup::ops
