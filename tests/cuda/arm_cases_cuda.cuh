@@ -11,8 +11,8 @@
 #include <megaup/ops/arm.hpp>
 #include <megaup/ops/random_input.hpp>
 
-/// The cases of megaup_cuda_arms_check. Everything here is collective over a group whose ranks are threads or processes: a
-/// rank finds what it finds by itself, and goes on as all do.
+/// The cases of megaup_cuda_arms_check. Everything here is collective over a group whose ranks are threads or
+/// processes: a rank finds what it finds by itself, and goes on as all do.
 namespace megaup::cuda_tests {
 
 /// What this rank found. Checks in which all ranks find the same are counted on rank 0 alone; refusals and what is left
@@ -50,8 +50,8 @@ struct Prepared {
   Prepared(comm::Communicator& group, const Case& c, const Findings& findings);
 };
 
-/// Whether the case begins: there is time, and the arm can do it; what it refuses is counted by its words. The same answer
-/// on all ranks.
+/// Whether the case begins: there is time, and the arm can do it; what it refuses is counted by its words. The same
+/// answer on all ranks.
 bool begins(comm::Communicator& group, const Case& c, Findings& findings);
 
 /// All ranks have seen this error when they prepared the arm: a refusal, if its exchange is of those that only a trial
@@ -95,8 +95,8 @@ void check_layouts(comm::Communicator& group, Findings& findings);
 void check_padding(comm::Communicator& group, Findings& findings);
 void check_self_test(comm::Communicator& group, Findings& findings);
 
-// arm_launches_cuda.cu: launch after launch with late ranks, the same bits twice, captured graphs; several problems side
-// by side; rank 0 alone, all arms and the bounds, so many launches.
+// arm_launches_cuda.cu: launch after launch with late ranks, the same bits twice, captured graphs; several problems
+// side by side; rank 0 alone, all arms and the bounds, so many launches.
 void check_sequences(comm::Communicator& group, Findings& findings);
 void check_side_by_side(comm::Communicator& group, Findings& findings);
 void check_solo(comm::Communicator& group, const core::Problem& problem, int launches, Findings& findings);

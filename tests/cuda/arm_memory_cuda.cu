@@ -9,15 +9,16 @@ namespace megaup::cuda_tests {
 
 namespace {
 
-/// Every buffer but tables, flags and the GEMM's workspace is a multiple of what the driver gives out (2 MiB), and none is
-/// smaller than kSlack: a buffer too few, or too many, shows.
+/// Every buffer but tables, flags and the GEMM's workspace is a multiple of what the driver gives out (2 MiB), and none
+/// is smaller than kSlack: a buffer too few, or too many, shows.
 constexpr std::int64_t kSlack = std::int64_t{8} << 20;
 /// What other processes map is whole allocations of their own: the memory of an arm and its words for peers.
 constexpr std::int64_t kMappedSlack = 2 * (std::int64_t{4} << 20);
 
 core::Problem large(std::int64_t P) { return {.P = P, .B = 1, .s = 8192, .H = 2048, .Hq = 16, .Hk = 16, .D = 128}; }
 
-/// What the driver says is taken on this rank's device, when no rank is busy. On ranks that share a device: a rank's part.
+/// What the driver says is taken on this rank's device, when no rank is busy. On ranks that share a device: a rank's
+/// part.
 class DeviceUse {
  public:
   DeviceUse(comm::Communicator& group, bool share) : group_(group), sharers_(share ? group.size() : 1) {}

@@ -1,19 +1,19 @@
-/// Every arm that runs on CUDA devices, through the gate: all operations and layouts, launch after launch with late ranks,
-/// the same bits twice, captured graphs, several problems side by side; and that their memory is what they announce. Ranks
-/// are threads, each with a device of its own, or, where there are fewer devices, with a part of one; started by mpirun,
-/// they are processes with a device each.
+/// Every arm that runs on CUDA devices, through the gate: all operations and layouts, launch after launch with late
+/// ranks, the same bits twice, captured graphs, several problems side by side; and that their memory is what they
+/// announce. Ranks are threads, each with a device of its own, or, where there are fewer devices, with a part of one;
+/// started by mpirun, they are processes with a device each.
 ///
 ///   megaup_cuda_arms_check [SECONDS [RANKS...]]
-///     cases that have not begun after so many seconds are left out, and counted (default 600, divided among the numbers
-///     of ranks); 2, 4 and 8 ranks
+///     cases that have not begun after so many seconds are left out, and counted (default 600, divided among the
+///     numbers of ranks); 2, 4 and 8 ranks
 ///   mpirun -n RANKS megaup_cuda_arms_check [SECONDS]
 ///     what needs ranks that share a device is left out, and counted
 ///   compute-sanitizer --tool memcheck megaup_cuda_arms_check sanitizer [SECONDS]            (and --tool racecheck)
-///     few small cases on two parts of one device, default 45 s: every arm and bound of all operations with rank 0 alone,
-///     then the fused arms through the gate, if two kernels can run at the same time under the tool
+///     few small cases on two parts of one device, default 45 s: every arm and bound of all operations with rank 0
+///     alone, then the fused arms through the gate, if two kernels can run at the same time under the tool
 ///
-/// Exit, the same on all ranks: 0 all right, 1 something is wrong, 77 no device (skipped); else core::exit_status of what
-/// stopped it, such as 4 where a launcher's ranks find no device.
+/// Exit, the same on all ranks: 0 all right, 1 something is wrong, 77 no device (skipped); else core::exit_status of
+/// what stopped it, such as 4 where a launcher's ranks find no device.
 #include <algorithm>
 #include <atomic>
 #include <charconv>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""megaup_cuda_arms_check with ranks as processes that have a device each. Skipped where two processes cannot have two devices."""
+"""megaup_cuda_arms_check with ranks as processes that have a device each. Skipped where there are no two devices."""
 import os
 import re
 import subprocess

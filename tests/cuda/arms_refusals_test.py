@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What megaup_cuda_arms_check says where ranks can have no devices, alone and under mpirun: soon, once, and with the same exit
+"""What megaup_cuda_arms_check says where ranks can have no devices, alone and under mpirun: once, with the same exit
 status on all ranks. CUDA_VISIBLE_DEVICES hides the devices of a machine that has some."""
 import os
 import subprocess
