@@ -50,7 +50,7 @@ double spaced_rate(const PushKernel& kernel, std::int64_t k) {
 constexpr TileOrder kOrders[] = {
     {"N8", Raster::along_n, 8}, {"N4", Raster::along_n, 4}, {"N2", Raster::along_n, 2}, {"N1", Raster::along_n, 1},
     {"M8", Raster::along_m, 8}, {"M4", Raster::along_m, 4}, {"M2", Raster::along_m, 2}, {"M1", Raster::along_m, 1},
-    {"R8", Raster::rotated, 8}, {"R4", Raster::rotated, 4}, {"R2", Raster::rotated, 2}, {"R1", Raster::rotated, 1},
+    {"S4", Raster::spread, 4},  {"S2", Raster::spread, 2},  {"S1", Raster::spread, 1},
 };
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
@@ -70,7 +70,7 @@ using LossBySwizzle = double[4];  // of 1, 2, 4, 8
 /// read in the cache, which at the power cap is energy and so clock. But neighbouring columns are heads of one rank: in a
 /// wide band all multiprocessors store to the same peer at a time, and then to none, where narrow bands spread the link's
 /// work over the GEMM. Over a link the second counts more; a ping-pong kernel, which computes while it stores, feels it
-/// least. Rotated orders count as along M.
+/// least.
 double order_loss(const DeviceSetting& device, const PushKernel& kernel, Raster raster, int swizzle) {
   constexpr LossBySwizzle kSustained = {0.04, 0.035, 0.01, 0}, kSpaced = {0.04, 0.03, 0.01, 0};
   constexpr LossBySwizzle kLinkedSustained[] = {{0.006, 0.009, 0.022, 0.046}, {0.004, 0, 0.005, 0.008}};
@@ -78,7 +78,7 @@ double order_loss(const DeviceSetting& device, const PushKernel& kernel, Raster 
   const bool spaced = device.regime == Regime::spaced;
   const auto schedule = static_cast<std::size_t>(kernel.schedule);
   const int step = std::countr_zero(static_cast<unsigned>(swizzle));
-  const bool along_n = raster == Raster::along_n;
+  const bool along_n = raster != Raster::along_m;
   if (device.peers == Peers::linked)
     return 1 + (spaced ? kLinkedSpaced : kLinkedSustained)[schedule][step] + (along_n ? 0 : 0.03);
   return 1 + (spaced ? kSpaced : kSustained)[step] + (along_n ? 0 : spaced ? 0.005 : 0.002);
@@ -91,8 +91,8 @@ PushCandidate costed(const PushKernel& kernel, const TileOrder& order, const Pus
                           .order = order.name,
                           .raster = order.raster,
                           .swizzle = effective_swizzle(order.swizzle, tiles_m, tiles_n)};
-  candidate.tiles = rounded_up(tiles_m, candidate.swizzle * kernel.cluster_m) *
-                    rounded_up(tiles_n, candidate.swizzle * kernel.cluster_n);
+  const std::int64_t even = order.raster == Raster::spread ? 1 : candidate.swizzle;  // its last band may be narrower
+  candidate.tiles = rounded_up(tiles_m, even * kernel.cluster_m) * rounded_up(tiles_n, even * kernel.cluster_n);
   candidate.waves = static_cast<double>(candidate.tiles) / static_cast<double>(plan.device.sms);
   const double tile_flop = 2.0 * static_cast<double>(kernel.tile_m * kernel.tile_n) * static_cast<double>(plan.shape.k);
   const auto whole = static_cast<double>(rounded_up(candidate.tiles, plan.device.sms) / plan.device.sms);

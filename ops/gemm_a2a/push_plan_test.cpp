@@ -151,9 +151,9 @@ TEST_CASE("a push that the shape cannot have is refused, with what it can have")
     return plan.refused.value_or("");
   };
   CHECK(reason({"pp128x128", "N8"}) ==
-        "the spec asks for pp128x128/N8: this shape's grid of tiles has no order N8; there are N2, N1, M2, M1, R2, R1");
+        "the spec asks for pp128x128/N8: this shape's grid of tiles has no order N8; there are N2, N1, M2, M1, S2, S1");
   CHECK(reason({"", "M8"}) ==
-        "the spec asks for auto/M8: this shape's grid of tiles has no order M8; there are N2, N1, M2, M1, R2, R1");
+        "the spec asks for auto/M8: this shape's grid of tiles has no order M8; there are N2, N1, M2, M1, S2, S1");
   CHECK(
       reason({"c64x64", ""}) ==
       "the spec asks for c64x64: no kernel c64x64 runs this shape; there are c128x256, c256x192, pp128x192, pp128x128");

@@ -55,7 +55,8 @@ std::vector<Variant> pushes(ops::Operands& operands, const ops::Context& context
     const ops::PushCandidate& candidate = sustained.candidates[i];
     std::string words = note(sustained, spaced, i);
     if (words.empty() && candidate.order == "N8" && has_plain_twin(*candidate.kernel)) words = "bulk stores";
-    const bool alone = !words.empty() || candidate.order == "N8" || candidate.order == "N2" || candidate.order == "N1";
+    const bool alone = !words.empty() || candidate.order == "N8" || candidate.order == "N2" ||
+                       candidate.order == "N1" || candidate.order == "S2" || candidate.order == "S1";
     add(candidate.kernel->name, candidate.order, candidate.raster, candidate.swizzle, words, alone);
   }
   for (const ops::PushKernel& kernel : ops::push_kernels())
