@@ -39,12 +39,18 @@ TEST_CASE("the plan prints what the planners of fused kernels chose, equal table
   INFO(out);
   CHECK(count(out, "CHOSEN") == 4);  // the number of ranks changes no GEMM
   CHECK_THAT(out, ContainsSubstring("\nqkv_fwd of llama-3.1-8b.cp2.m2048"));
-  CHECK_THAT(out, ContainsSubstring(" and 1 more\npush 2048 x 6144 x 4096 TN on 132 SMs, sustained: auto\n"));
-  CHECK_THAT(out, ContainsSubstring("\npull 2048 x 4096 x 6144 NN on 132 SMs, sustained: auto\n"));
+  CHECK_THAT(out, ContainsSubstring(
+                      " and 1 more\npush 2048 x 6144 x 4096 TN on 132 SMs, sustained, peers over a link: auto\n"));
+  CHECK_THAT(out, ContainsSubstring("\npull 2048 x 4096 x 6144 NN on 132 SMs, sustained, peers over a link: auto\n"));
+}
+
+TEST_CASE("the plan knows where the peers are", "[plan]") {
+  CHECK_THAT(tables("2048", ", share_device: true"), ContainsSubstring("sustained, peers on the same device: auto\n"));
+  CHECK_THAT(tables("2048", ", solo: true"), ContainsSubstring("sustained, peers on the same device: auto\n"));
 }
 
 TEST_CASE("the plan says which fused kernel cannot run, or is not the one asked for", "[plan]") {
-  CHECK_THAT(tables("2048", ", pull: c256x192/N2"), ContainsSubstring("sustained: c256x192/N2\n"));
+  CHECK_THAT(tables("2048", ", pull: c256x192/N2"), ContainsSubstring("peers over a link: c256x192/N2\n"));
   const std::string small = tables("64");
   INFO(small);
   CHECK(count(small, "no fused kernel: ") == 2);  // a tile has rows of one run

@@ -32,7 +32,7 @@ void add(std::vector<std::string_view>& names, std::string_view name) {
 }  // namespace
 
 std::string_view name(Raster value) {
-  if (value == Raster::rotated) return "R";
+  if (value == Raster::spread) return "S";
   return value == Raster::along_m ? "M" : "N";
 }
 
