@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 #include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 #include <catch2/catch_test_macros.hpp>
@@ -53,29 +54,37 @@ const ops::Arm* lookup(std::string_view name, ops::Kind kind) {
   return kind == ops::Kind::gemm_to_a2a ? &kFake<ops::Kind::gemm_to_a2a> : &kFake<ops::Kind::a2a_to_gemm>;
 }
 
-core::CellRecord measured(const std::string& backend, const std::string& candidate = "other",
-                          const std::string& measure = "observations: 3") {
+/// The cells of one launch, one for each number of tokens.
+std::vector<core::CellRecord> all_measured(const std::string& tokens, const std::string& backend,
+                                           const std::string& candidate, const std::string& measure) {
   const std::string yaml = fmt::format(
       "spec_version: 1\nname: fake\nmodels: {{tiny: {{hidden: 32, query_heads: 4, kv_heads: 2, head_dim: 8}}}}\n"
-      "workload: {{batch: 2}}\nmatrix: {{model: [tiny], cp: [2], tokens_per_rank: [8]}}\noperations: [qkv_fwd, "
+      "workload: {{batch: 2}}\nmatrix: {{model: [tiny], cp: [2], tokens_per_rank: [{}]}}\noperations: [qkv_fwd, "
       "out_fwd]\n"
       "arms: {{baseline: [fake], candidate: {}, bounds: false}}\nbackend: {{device: cuda, {}}}\n"
       "measure: {{warmup: 1, {}, duty: spaced}}\n",
-      candidate, backend, measure);
+      tokens, candidate, backend, measure);
   const std::vector<std::string_view> operations{"qkv_fwd", "out_fwd"}, arms{"fake", "other", "missing"};
   const std::vector<std::string_view> kernels{"small", "large"}, orders{"N1", "N2"};
   const auto spec = experiments::parse_spec(
       yaml, "fake.yaml",
       {.operations = operations, .cuda_arms = arms, .push = {kernels, orders}, .pull = {kernels, orders}});
   const auto plan = experiments::plan(spec, {.version = "test"});
-  core::CellRecord record;
+  std::vector<core::CellRecord> records;
   fake::on_fake_devices(2, [&](fake::FakeWorld& world) {
     const std::atomic<bool> stop = false;
-    auto mine = experiments::measure_cell(plan, plan.cells.at(0), world, lookup, {}, stop);
-    if (world.rank() == 0) record = std::move(mine);
-    world.barrier();
+    for (const auto& cell : plan.cells) {
+      auto mine = experiments::measure_cell(plan, cell, world, lookup, {}, stop);
+      if (world.rank() == 0) records.push_back(std::move(mine));
+      world.barrier();
+    }
   });
-  return record;
+  return records;
+}
+
+core::CellRecord measured(const std::string& backend, const std::string& candidate = "other",
+                          const std::string& measure = "observations: 3") {
+  return all_measured("8", backend, candidate, measure).at(0);
 }
 
 TEST_CASE("a cell on devices has the device's times, and what each device said in each block") {
@@ -139,15 +148,22 @@ TEST_CASE("what only a trial tells fails the cell and not the launch: all ranks 
   CHECK_THAT(cell.reason, ContainsSubstring("no symmetric window"));
 }
 
-TEST_CASE("a fault in a timed launch fails the cell with its reason") {
+TEST_CASE("a fault in a timed launch fails the cell with its reason, and the ranks measure the next one") {
   std::int64_t asked = 0;  // the gate asks after each launch, the timer after the fourth of a block
-  misdeed = {.fault = [&asked](int rank, std::int64_t launches) -> core::Reason {
+  bool told = false;
+  misdeed = {.fault = [&](int rank, std::int64_t launches) -> core::Reason {
     if (rank != 1) return {};
     const bool timed = launches == 4 && asked != 3;
     asked = launches;
-    return timed ? core::Reason("rank 0 has not sent head 7") : core::Reason();
+    if (!timed || told) return {};
+    told = true;
+    return "rank 0 has not sent head 7";
   }};
-  const auto cell = measured("share_device: true");
+  const auto cells = all_measured("8, 16", "share_device: true", "other", "observations: 3");
+  REQUIRE(cells.size() == 2);
+  CHECK(cells[1].reason == "");
+  CHECK(cells[1].status == "measured");
+  const core::CellRecord& cell = cells[0];
   CHECK(cell.status == "failed");
   CHECK_THAT(cell.reason, ContainsSubstring("qkv_fwd, ") && ContainsSubstring(": rank 0 has not sent head 7") &&
                               ContainsSubstring("rank 1"));
