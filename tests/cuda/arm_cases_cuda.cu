@@ -1,6 +1,7 @@
 #include <arm_cases_cuda.cuh>
 
 #include <cstdio>
+#include <numeric>
 
 #include <megaup/ops/gate.hpp>
 #include <megaup/ops/numeric_check.hpp>
@@ -9,11 +10,18 @@
 namespace megaup::cuda_tests {
 
 void Findings::expect(bool right, const std::string& what) {
-  const std::lock_guard lock(mutex);
   ++checks;
   if (right) return;
   if (++failures <= 20) std::printf("WRONG: %s\n", what.c_str());
   std::fflush(stdout);
+}
+
+Totals totals(comm::Communicator& group, const Findings& findings) {
+  const auto sum = [&](std::int64_t mine) {
+    const std::vector<double> all = group.all_gather(static_cast<double>(mine));
+    return static_cast<std::int64_t>(std::accumulate(all.begin(), all.end(), 0.0));
+  };
+  return {sum(findings.checks), sum(findings.failures)};
 }
 
 std::string Case::words() const {
@@ -28,14 +36,24 @@ Prepared::Prepared(comm::Communicator& group, const Case& c, const Findings& fin
 
 bool begins(comm::Communicator& group, const Case& c, Findings& findings) {
   if (group.any(group.rank() == 0 && std::chrono::steady_clock::now() > findings.end)) {
-    if (group.rank() == 0) ++findings.left_out;
+    ++findings.left_out["for want of time"];
     return false;
   }
   const core::Reason why = c.arm.infeasible(c.op, c.problem, {.communicator = group});
-  if (!why) return true;
-  const std::lock_guard lock(findings.mutex);
-  if (group.rank() == 0) ++findings.refusals[std::string(c.arm.name) + ": " + *why];
-  return false;
+  if (why) ++findings.refusals[std::string(c.arm.name) + ": " + *why];
+  return !why;
+}
+
+void count_error(comm::Communicator& group, const Case& c, const comm::GroupError& error, Findings& findings) {
+  if (c.arm.name == "native_packed_window" || c.arm.name == "native_packed_zero_cta")
+    ++findings.refusals[std::string(c.arm.name) + ": " + error.what()];
+  else if (group.rank() == 0)
+    findings.expect(false, c.words() + ": " + error.what());
+}
+
+std::unique_ptr<Prepared> prepared(comm::Communicator& group, const Case& c, Findings& findings) {
+  if (!begins(group, c, findings)) return nullptr;
+  return unless_refused(group, c, findings, [&] { return std::make_unique<Prepared>(group, c, findings); });
 }
 
 std::vector<core::Problem> problems(std::int64_t P) {
@@ -49,11 +67,11 @@ std::vector<core::Problem> problems(std::int64_t P) {
 }
 
 void check_gate(comm::Communicator& group, const Case& c, Findings& findings) {
-  if (!begins(group, c, findings)) return;
-  Prepared prepared(group, c, findings);
+  const auto ready = prepared(group, c, findings);
+  if (!ready) return;
   std::string why;
   try {
-    why = ops::check_arm(*prepared.operation, prepared.operands, group, {.seed = 42}).why;
+    why = ops::check_arm(*ready->operation, ready->operands, group, ops::InputKey{.seed = 42}).why;
   } catch (const ops::LaunchFault& fault) {  // the ranks are still in step
     why = fault.what();
   }

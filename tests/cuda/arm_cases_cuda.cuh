@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -12,19 +11,26 @@
 #include <megaup/ops/arm.hpp>
 #include <megaup/ops/random_input.hpp>
 
-/// The cases of megaup_cuda_arms_check. Everything here is collective over a group whose ranks are threads.
+/// The cases of megaup_cuda_arms_check. Everything here is collective over a group whose ranks are threads or
+/// processes: a rank finds what it finds by itself, and goes on as all do.
 namespace megaup::cuda_tests {
 
-/// What the ranks found, counted on rank 0 where all ranks find the same.
+/// What this rank found. Checks in which all ranks find the same are counted on rank 0 alone; refusals and what is left
+/// out are the same on all ranks, by their reasons.
 struct Findings {
   std::chrono::steady_clock::time_point end;  ///< no case begins later
   std::chrono::duration<double> patience{3};  ///< of kernels that wait for a peer
-  std::int64_t checks = 0, failures = 0, left_out = 0;
-  std::map<std::string, std::int64_t> refusals = {};
-  std::mutex mutex = {};
+  std::int64_t checks = 0, failures = 0;
+  std::map<std::string, std::int64_t> refusals = {}, left_out = {};
 
   void expect(bool right, const std::string& what);
 };
+
+/// The checks of all ranks; the same on each. Collective.
+struct Totals {
+  std::int64_t checks = 0, failures = 0;
+};
+Totals totals(comm::Communicator& group, const Findings& findings);
 
 /// One arm of one operation on this rank.
 struct Case {
@@ -44,9 +50,28 @@ struct Prepared {
   Prepared(comm::Communicator& group, const Case& c, const Findings& findings);
 };
 
-/// Whether the case begins: there is time, and the arm can do it; what it refuses is counted by its words. The same answer
-/// on all ranks.
+/// Whether the case begins: there is time, and the arm can do it; what it refuses is counted by its words. The same
+/// answer on all ranks.
 bool begins(comm::Communicator& group, const Case& c, Findings& findings);
+
+/// All ranks have seen this error when they prepared the arm: a refusal, if its exchange is of those that only a trial
+/// tells (comm::Communicator::no_transport), else wrong.
+void count_error(comm::Communicator& group, const Case& c, const comm::GroupError& error, Findings& findings);
+
+/// What `prepare` makes for a case that has begun; nothing if it is refused, on all ranks.
+template <class Prepare>
+auto unless_refused(comm::Communicator& group, const Case& c, Findings& findings, const Prepare& prepare)
+    -> decltype(prepare()) {
+  try {
+    return prepare();
+  } catch (const comm::GroupError& error) {
+    count_error(group, c, error, findings);
+    return {};
+  }
+}
+
+/// The case prepared, if it begins and is not refused. The same answer on all ranks.
+std::unique_ptr<Prepared> prepared(comm::Communicator& group, const Case& c, Findings& findings);
 
 /// Grouped-query heads, as many KV heads as query heads, and replicated KV heads; 64 and 128 features.
 std::vector<core::Problem> problems(std::int64_t P);
@@ -70,8 +95,8 @@ void check_layouts(comm::Communicator& group, Findings& findings);
 void check_padding(comm::Communicator& group, Findings& findings);
 void check_self_test(comm::Communicator& group, Findings& findings);
 
-// arm_launches_cuda.cu: launch after launch with late ranks, the same bits twice, captured graphs; several problems side
-// by side; rank 0 alone, all arms and the bounds, so many launches.
+// arm_launches_cuda.cu: launch after launch with late ranks, the same bits twice, captured graphs; several problems
+// side by side; rank 0 alone, all arms and the bounds, so many launches.
 void check_sequences(comm::Communicator& group, Findings& findings);
 void check_side_by_side(comm::Communicator& group, Findings& findings);
 void check_solo(comm::Communicator& group, const core::Problem& problem, int launches, Findings& findings);

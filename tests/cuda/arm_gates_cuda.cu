@@ -37,7 +37,7 @@ void check_padding(comm::Communicator& group, Findings& findings) {
       if (!begins(group, c, findings)) return;
       std::string why;
       try {
-        Prepared prepared(group, c, findings);
+        const Prepared taken(group, c, findings);
       } catch (const core::Error& error) {
         why = error.what();
       }
@@ -49,11 +49,11 @@ void check_padding(comm::Communicator& group, Findings& findings) {
 void check_self_test(comm::Communicator& group, Findings& findings) {
   each_arm([&](const ops::Operation& op, const ops::Arm& arm) {
     const Case c{op, arm, problems(group.size()).back()};
-    if (!begins(group, c, findings)) return;
-    Prepared prepared(group, c, findings);
+    const auto ready = prepared(group, c, findings);
+    if (!ready) return;
     std::vector<std::string> unseen;
     try {
-      unseen = ops::self_test(*prepared.operation, prepared.operands, group, {.seed = 3});
+      unseen = ops::self_test(*ready->operation, ready->operands, group, ops::InputKey{.seed = 3});
     } catch (const ops::LaunchFault& fault) {
       unseen.push_back(fault.what());
     }

@@ -14,18 +14,18 @@ namespace {
 /// passed the launch.
 void check_launches(comm::Communicator& group, const Case& c, Findings& findings) {
   constexpr std::uint64_t kLaunches = 50;
-  if (!begins(group, c, findings)) return;
-  Prepared prepared(group, c, findings);
+  const auto ready = prepared(group, c, findings);
+  if (!ready) return;
   std::string why;
   for (std::uint64_t launch = 0; launch < kLaunches; ++launch) {
     const ops::InputKey key{.seed = 5, .launch = launch};
-    ops::fill_inputs(prepared.operands, key);
+    ops::fill_inputs(ready->operands, key);
     if (group.rank() == 1 && (launch == 7 || launch == 8)) conformance::sleep_ms(50);
-    prepared.operation->run();
-    prepared.device.synchronize();
+    ready->operation->run();
+    ready->device.synchronize();
     if (group.rank() == static_cast<int>(launch / 10) % group.size() && launch % 10 == 3) conformance::sleep_ms(10);
     if (why.empty())
-      if (const std::string found = complaint(prepared, key); !found.empty())
+      if (const std::string found = complaint(*ready, key); !found.empty())
         why = "launch " + std::to_string(launch) + " on rank " + std::to_string(group.rank()) + ": " + found;
   }
   findings.expect(why.empty(), c.words() + " " + why);
@@ -45,12 +45,13 @@ std::vector<std::uint16_t> bits_of_one_launch(comm::Communicator& group, Prepare
 
 /// The same bits from launch to launch, and when it is prepared again while the first is still there.
 void check_bits(comm::Communicator& group, const Case& c, Findings& findings) {
-  if (!begins(group, c, findings)) return;
-  Prepared first(group, c, findings), again(group, c, findings);
+  const auto first = prepared(group, c, findings);
+  if (!first) return;
+  Prepared again(group, c, findings);
   bool same = false;
   try {
     // All three on every rank, whatever the first two were.
-    const auto bits = bits_of_one_launch(group, first), second = bits_of_one_launch(group, first);
+    const auto bits = bits_of_one_launch(group, *first), second = bits_of_one_launch(group, *first);
     const auto third = bits_of_one_launch(group, again);
     same = bits == second && bits == third;
   } catch (const ops::LaunchFault& fault) {
@@ -64,22 +65,22 @@ void check_bits(comm::Communicator& group, const Case& c, Findings& findings) {
 /// the device, so every replay is a new launch. So are launches without a graph before and after it.
 void check_graph(comm::Communicator& group, const Case& c, Findings& findings) {
   constexpr int kReplays = 500;
-  if (!begins(group, c, findings)) return;
-  Prepared prepared(group, c, findings);
+  const auto ready = prepared(group, c, findings);
+  if (!ready) return;
   const ops::InputKey key{.seed = 17};
-  ops::fill_inputs(prepared.operands, key);
+  ops::fill_inputs(ready->operands, key);
   const auto checked = [&](const std::string& what, int times, const auto& launch) {
-    ops::poison_all(*prepared.operation, prepared.operands);
+    ops::poison_all(*ready->operation, ready->operands);
     group.barrier();
     for (int i = 0; i < times; ++i) launch();
-    prepared.device.synchronize();
-    const std::string why = complaint(prepared, key);
+    ready->device.synchronize();
+    const std::string why = complaint(*ready, key);
     findings.expect(why.empty(), c.words() + " " + what + ", rank " + std::to_string(group.rank()) + ": " + why);
     group.barrier();
   };
-  const auto run = [&] { prepared.operation->run(); };
+  const auto run = [&] { ready->operation->run(); };
   checked("before a graph", 1, run);
-  const Graph graph(prepared.device, 2, run);
+  const Graph graph(ready->device, 2, run);
   checked("after " + std::to_string(2 * kReplays) + " launches of a graph", kReplays, [&] { graph.replay(); });
   checked("after a graph", 1, run);
 }
@@ -104,15 +105,15 @@ void check_alone(comm::Communicator& group, const Case& c, int launches, Finding
   if (!begins(group, c, findings)) return;
   const bool alone = group.rank() == 0;
   group.device()->use_whole(alone);
-  {
-    Prepared prepared(group, c, findings);
-    ops::fill_inputs(prepared.operands, {.seed = 23});
+  const auto prepare = [&] { return std::make_unique<Prepared>(group, c, findings); };
+  if (const auto ready = unless_refused(group, c, findings, prepare)) {
+    ops::fill_inputs(ready->operands, {.seed = 23});
     group.barrier();
     if (alone) {
-      prepared.operation->assume_peers_arrived();
-      for (int launch = 0; launch < launches; ++launch) prepared.operation->run();
-      prepared.device.synchronize();
-      const core::Reason why = prepared.operation->fault();
+      ready->operation->assume_peers_arrived();
+      for (int launch = 0; launch < launches; ++launch) ready->operation->run();
+      ready->device.synchronize();
+      const core::Reason why = ready->operation->fault();
       findings.expect(!why, c.words() + " alone: " + why.value_or(""));
     }
     group.barrier();
@@ -126,8 +127,8 @@ void check_turns(comm::Communicator& group, const std::vector<Case>& cases, Find
   std::vector<std::unique_ptr<Prepared>> all;
   std::vector<const Case*> begun;
   for (const Case& c : cases)
-    if (begins(group, c, findings)) {
-      all.push_back(std::make_unique<Prepared>(group, c, findings));
+    if (auto ready = prepared(group, c, findings)) {
+      all.push_back(std::move(ready));
       begun.push_back(&c);
     }
   std::vector<std::string> why(all.size());

@@ -35,8 +35,8 @@ class LinkTimer {
   /// Collective.
   explicit LinkTimer(comm::Communicator& group);
 
-  /// Every operation once a round, in an order that changes from round to round. Before each launch the devices rest and
-  /// then meet in their streams; the host only keeps some launches ahead. Collective.
+  /// Every operation once a round, in an order that changes from round to round. Before each launch the devices rest
+  /// and then meet in their streams; the host only keeps some launches ahead. Collective.
   /// Errors: Error{cell} on all ranks when a launch did not end as it should, naming the rank and what it waited for.
   Timed run(std::span<ops::PreparedOperation* const> operations, const Rounds& rounds);
 

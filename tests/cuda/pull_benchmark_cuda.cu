@@ -1,8 +1,8 @@
 /// Times the pull kernels beside cuBLASLt and the native way, on one device with all peers' heads on it (emulated),
 /// rank 0 of P.
 ///   megaup_cuda_pull_benchmark [all] [tune] [peer] [MODEL...] [M...]      benchmark_cuda.cuh has what is not said here
-/// tune: every kernel and swizzle, else those that the planner finds near its choice. Arms are interleaved in one stream,
-/// each between two events, with no host synchronisation inside a batch. Shares are medians over the rounds of
+/// tune: every kernel and swizzle, else those that the planner finds near its choice. Arms are interleaved in one
+/// stream, each between two events, with no host synchronisation inside a batch. Shares are medians over the rounds of
 /// t(cuBLASLt) / t(arm) of the same round. The peers have always arrived; what rank 0 does itself is inside the time.
 /// "paced": all movers together start no more than 400 GB/s, to stand for a link.
 /// peer: the heads of all ranks but 0 are on device 1 and are pulled over the link between the two, unpaced.

@@ -61,8 +61,8 @@ namespace {
 
 constexpr core::Head kKinds[] = {core::Head::query, core::Head::key, core::Head::value};
 
-/// The kernel's order of K, said once more: the shards of the first rank, the next and so on, each in the weight's order;
-/// then each replicated KV head's key and value.
+/// The kernel's order of K, said once more: the shards of the first rank, the next and so on, each in the weight's
+/// order; then each replicated KV head's key and value.
 std::vector<std::int32_t> k_order(const core::HeadLayout& heads, std::int64_t first) {
   std::vector<std::int32_t> order;
   const auto add = [&](std::int64_t j) {

@@ -1,8 +1,8 @@
 /// Times the push kernels beside cuBLASLt and the native way, on one device with all peers' buffers on it (emulated),
 /// rank 0 of P.
-///   megaup_cuda_push_benchmark [all] [tune] [MODEL...] [M...]      tune: every raster and swizzle; benchmark_cuda.cuh has
-/// the rest. Arms are interleaved in one stream, each between two events, with no host synchronisation inside a batch.
-/// Shares are medians over the rounds of t(cuBLASLt) / t(arm) of the same round.
+///   megaup_cuda_push_benchmark [all] [tune] [MODEL...] [M...]      benchmark_cuda.cuh has what is not said here
+/// tune: every raster and swizzle. Arms are interleaved in one stream, each between two events, with no host
+/// synchronisation inside a batch. Shares are medians over the rounds of t(cuBLASLt) / t(arm) of the same round.
 #include <cstdio>
 #include <memory>
 #include <string>
