@@ -36,7 +36,8 @@ Choice choose(const Operation& op, const core::Problem& problem, const Context& 
 /// waits for theirs. Launch e writes set e % 2, as on the host (gemm_a2a/fused.cpp), so nobody waits at entry.
 ///
 /// A kernel carries the addresses of its set: there are two, which take turns. A graph must therefore capture an even
-/// number of runs.
+/// number of runs, and be replayed after an even number of others. The end of the kernel knows a set that is not the
+/// epoch's, and fault() says so.
 class Fused final : public PreparedOperation {
  public:
   Fused(Operands& operands, const Context& context, const PushChoice& choice)
@@ -51,7 +52,7 @@ class Fused final : public PreparedOperation {
     const PushMap map = push_map(operands.problem(), operands.operation().columns, operands.rank());
     for (int set = 0; set < Operands::kHeadSets; ++set)
       kernels_[static_cast<std::size_t>(set)] =
-          choice_.kernel->push(gemm(operands), map, homes(operands, set), barrier(operands));
+          choice_.kernel->push(gemm(operands), map, homes(operands, set), barrier(operands, set));
   }
 
   void run() override {
@@ -64,6 +65,9 @@ class Fused final : public PreparedOperation {
   core::Reason fault() override {
     const std::uint32_t lost = flags_.take(kLost);
     if (lost == 0) return {};
+    if (lost == comm::device::kOutOfTurn)
+      return "a graph with a fused GEMM was replayed out of turn: sets of heads take turns, so capture an even number "
+             "of runs, and replay it after an even number of others";
     return "rank " + std::to_string(rank_) + " waited in vain for the tiles of rank " + std::to_string(lost - 1) +
            " in or before launch " + std::to_string(epoch_);
   }
@@ -104,14 +108,16 @@ class Fused final : public PreparedOperation {
     return to;
   }
 
-  EndBarrier barrier(const Operands& operands) const {
+  EndBarrier barrier(const Operands& operands, int set) const {
     EndBarrier barrier{.arrived = flags_.local() + kArrived,
                        .epoch = flags_.local() + kEpoch,
                        .lost = flags_.local() + kLost,
                        .flags = {},
                        .ranks = static_cast<std::int32_t>(operands.problem().P),
                        .rank = operands.rank(),
-                       .timeout_ns = timeout_ns_};
+                       .timeout_ns = timeout_ns_,
+                       .turn = static_cast<std::uint32_t>(set)};
+    static_assert(Operands::kHeadSets == 2, "EndBarrier::turn");
     for (int rank = 0; rank < operands.problem().P; ++rank) barrier.flags[rank] = flags_.of_rank(rank);
     return barrier;
   }

@@ -118,10 +118,17 @@ void check_the_checks(Tally& tally) {
   tally.expect(c.mismatches() == 1, "one overwritten element was not seen");
 
   auto barrier = c.barrier();
+  barrier.turn = 1;
+  wrong_after(c.map(), barrier);
+  tally.expect(c.barrier_fault(5).empty(), "launch 5 in its turn: " + c.barrier_fault(5));
+  wrong_after(c.map(), barrier);
+  tally.expect(c.barrier_fault(6) == "out of turn", "launch 6 out of its turn: " + c.barrier_fault(6));
+
+  check(cudaMemset(barrier.lost, 0, 4), "no fault");
   barrier.timeout_ns = 20'000'000;
   check(cudaMemset(barrier.flags[c.rank] + 2, 0, 4), "a flag that does not come");
   wrong_after(c.map(), barrier);
-  const std::string fault = c.barrier_fault(5);
+  const std::string fault = c.barrier_fault(7);
   tally.expect(fault == "waited in vain for rank 2", "a missing peer was reported as '" + fault + "'");
 }
 
