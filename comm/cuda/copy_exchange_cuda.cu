@@ -23,11 +23,11 @@ __global__ void await_blocks(const device::Arrivals arrivals, std::uint32_t set)
 
 /// Each rank pushes its blocks to its peers, one stream a peer, and after each the number of the exchange into a word
 /// of the peer, also by a copy: no multiprocessor is needed while others work. A peer has two receive sets in turn:
-/// exchange e+2 begins after the peer's e+1 has come, which it sent after it had read e. So nobody waits before sending.
+/// exchange e+2 begins after the peer's e+1 has come, which it sent after it had read e. Nobody waits before sending.
 ///
 /// Graphs   numbers are counted on the device, by the kernel that waits. The sets are addresses, chosen when copies
-///          are enqueued: a graph must capture an even number of exchanges of a slot. The kernel knows a set that is not
-///          the number's, and fault() says so.
+///          are enqueued: a graph must capture an even number of exchanges of a slot. The kernel knows a set that is
+///          not the number's, and fault() says so.
 ///
 /// Picture, rank 1 of 4:  main stream  ──ready──────────────────────────▶ wait kernel (words of 0, 2, 3) ──▶ readers
 ///                        side 0       ──▶ block to 2, word ──▶ sent ────▲
@@ -97,8 +97,8 @@ class CopyExchange final : public Exchange {
 
   /// The side stream of a peer: one for each. Ranks that share a device share its hardware queues
   /// (CUDA_DEVICE_MAX_CONNECTIONS, at most 32), and a wait of one rank holds up what lies behind it in the same queue,
-  /// so there each has one: 8 ranks are 16 streams. Which queues the branches of a graph get is not ours to say: a graph
-  /// of such a rank has none.
+  /// so there each has one: 8 ranks are 16 streams. Which queues the branches of a graph get is not ours to say: a
+  /// graph of such a rank has none.
   int side(int k) const { return group_.choice().share ? 0 : k - 1; }
   bool capturing() const {
     cudaStreamCaptureStatus status{};
