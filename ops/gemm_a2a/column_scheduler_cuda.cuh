@@ -8,12 +8,13 @@
 
 namespace megaup::ops::device {
 
-/// The library's scheduler, with the columns of tiles in an order of ours: loads and stores see the columns of the
-/// matrix, and all else stays.
-class ColumnScheduler : public cutlass::gemm::kernel::detail::PersistentTileSchedulerSm90 {
-  using Base = cutlass::gemm::kernel::detail::PersistentTileSchedulerSm90;
-
+/// A static scheduler of the library, with the columns of tiles in an order of ours: loads and stores see the columns of
+/// the matrix, and all else stays. Sm90 counts tiles of blocks, Sm100 those of clusters by their first block: a cluster is
+/// one tile wide, so that their columns are the same.
+template <class Base>
+class ColumnScheduler : public Base {
  public:
+  using typename Base::WorkTileInfo;
   struct Params : Base::Params {
     PushColumns columns;
   };
@@ -21,11 +22,14 @@ class ColumnScheduler : public cutlass::gemm::kernel::detail::PersistentTileSche
   template <class... Inputs>
   static Params to_underlying_arguments(const Inputs&... inputs) {
     Params params{};
-    static_cast<Base::Params&>(params) = Base::to_underlying_arguments(inputs...);
+    static_cast<typename Base::Params&>(params) = Base::to_underlying_arguments(inputs...);
     return params;
   }
 
   CUTLASS_DEVICE explicit ColumnScheduler(const Params& params) : Base(params), columns_(&params.columns) {}
+  template <class Response>
+  CUTLASS_DEVICE ColumnScheduler(Response* response, const Params& params, dim3 block_in_cluster)
+      : Base(response, params, block_in_cluster), columns_(&params.columns) {}
 
   CUTLASS_DEVICE WorkTileInfo get_current_work() const {
     WorkTileInfo work = Base::get_current_work();
@@ -39,7 +43,7 @@ class ColumnScheduler : public cutlass::gemm::kernel::detail::PersistentTileSche
   }
   template <class... Pipeline>
   CUTLASS_DEVICE auto fetch_next_work(const WorkTileInfo&, const Pipeline&...) {
-    advance_to_next_work();
+    this->advance_to_next_work();
     return cute::make_tuple(get_current_work(), true);
   }
 
@@ -54,9 +58,14 @@ struct ByColumns {};
 
 namespace cutlass::gemm::kernel::detail {
 
-template <class ArchTag, class TileShape, class ClusterShape, std::uint32_t stages>
-struct TileSchedulerSelector<megaup::ops::device::ByColumns, ArchTag, TileShape, ClusterShape, stages> {
-  using Scheduler = megaup::ops::device::ColumnScheduler;
+template <class TileShape, class ClusterShape, std::uint32_t stages>
+struct TileSchedulerSelector<megaup::ops::device::ByColumns, cutlass::arch::Sm90, TileShape, ClusterShape, stages> {
+  using Scheduler = megaup::ops::device::ColumnScheduler<PersistentTileSchedulerSm90>;
+};
+template <class TileShape, class ClusterShape, std::uint32_t stages>
+struct TileSchedulerSelector<megaup::ops::device::ByColumns, cutlass::arch::Sm100, TileShape, ClusterShape, stages> {
+  static_assert(cute::size<1>(ClusterShape{}) == 1, "work.N_idx is the first column of a cluster");
+  using Scheduler = megaup::ops::device::ColumnScheduler<StaticPersistentTileScheduler100>;
 };
 
 }  // namespace cutlass::gemm::kernel::detail

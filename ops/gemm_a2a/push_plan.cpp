@@ -28,6 +28,7 @@ constexpr double kFixedMicroseconds = 6;
 // it runs alone (docs/benchmarks.md).
 // "c": cooperative, "pp": ping-pong. Tried and not kept, for they won no shape: cooperative 256x128 in clusters of 2x1
 // and 1x2, cooperative 128x256 in clusters of 1x2 (up to a third slower), cooperative 256x192 in clusters of 2x1.
+// "2sm": the tensor cores of two SMs, which multiply 256x256; not measured, for want of a device.
 constexpr PushKernel kKernels[] = {
     {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 0.99, 1.00, 0.975},
     {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.98, 1.02, 1.02},
@@ -35,6 +36,7 @@ constexpr PushKernel kKernels[] = {
     {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.02, 0.965, 0.88},
     {"c128x256_plain", Schedule::cooperative, 128, 256, 2, 1, 0.99, 1.00, 0.975, Store::plain},
     {"pp128x192_plain", Schedule::ping_pong, 128, 192, 2, 1, 1.03, 1.01, 0.95, Store::plain},
+    {"2sm256x256", Schedule::paired, 128, 256, 2, 1, 0, 0, 0, Store::bulk, Architecture::sm_100a},
 };
 
 /// Blocks drift apart along a long k and share less in the cache, small tiles first: linear between the two measured
@@ -84,6 +86,7 @@ PushCandidate costed(const PushKernel& kernel, const TileOrder& order, const Pus
   candidate.tiles = rounded_up(tiles_m, candidate.swizzle * kernel.cluster_m) *
                     rounded_up(tiles_n, candidate.swizzle * kernel.cluster_n);
   candidate.waves = static_cast<double>(candidate.tiles) / static_cast<double>(plan.sms);
+  if (!kernel.measured()) return candidate;
   const double tile_flop = 2.0 * static_cast<double>(kernel.tile_m * kernel.tile_n) * static_cast<double>(plan.shape.k);
   // At the power cap idle SMs of the last wave give their power to the others; below it they are simply idle.
   const bool sustained = plan.regime == Regime::sustained;
@@ -111,7 +114,10 @@ core::Reason unsound(const GemmShape& shape, std::int64_t sms) {
 }  // namespace
 
 std::string_view name(Regime value) { return value == Regime::sustained ? "sustained" : "spaced"; }
-std::string_view name(Schedule value) { return value == Schedule::cooperative ? "cooperative" : "ping-pong"; }
+std::string_view name(Schedule value) {
+  if (value == Schedule::paired) return "paired";
+  return value == Schedule::cooperative ? "cooperative" : "ping-pong";
+}
 
 std::span<const PushKernel> push_kernels() { return kKernels; }
 std::span<const TileOrder> push_orders() { return kOrders; }
@@ -120,11 +126,14 @@ const PushCandidate& PushPlan::chosen() const {
   return *std::ranges::find_if(candidates, [](const PushCandidate& candidate) { return !candidate.rejected; });
 }
 
-PushPlan plan_push(const GemmShape& shape, Regime regime, std::int64_t sms, const KernelWish& wish) {
-  PushPlan plan{.shape = shape, .regime = regime, .sms = sms, .wish = wish};
+PushPlan plan_push(const GemmShape& shape, Regime regime, std::int64_t sms, const KernelWish& wish,
+                   Architecture architecture) {
+  PushPlan plan{.shape = shape, .regime = regime, .sms = sms, .wish = wish, .architecture = architecture};
   plan.refused = unsound(shape, sms);
+  if (!plan.refused) plan.refused = foreign(places(push_kernels()), wish, architecture);
   if (plan.refused) return plan;
   for (const PushKernel& kernel : kKernels) {
+    if (kernel.architecture != architecture) continue;
     if (kernel.store == Store::plain && wish.kernel != kernel.name) continue;
     for (const TileOrder& order : kOrders) {
       const PushCandidate candidate = costed(kernel, order, plan);
@@ -139,10 +148,13 @@ std::string text(const PushPlan& plan) {
   std::string out =
       fmt::format("push {} x {} x {} {} on {} SMs, {}: {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
                   plan.shape.weight_transposed ? "TN" : "NN", plan.sms, name(plan.regime), text(plan.wish));
+  if (plan.architecture != Architecture::sm_90a)
+    out += fmt::format("  {}: {}\n", name(plan.architecture), evidence(plan.architecture));
   for (const PushCandidate& candidate : plan.candidates) {
-    out += fmt::format("  {:<18} {:>6} tiles {:>7.2f} waves {:>9.1f} us  {}\n",
+    out += fmt::format("  {:<18} {:>6} tiles {:>7.2f} waves {:>9} us  {}\n",
                        fmt::format("{}/{}", candidate.kernel->name, candidate.order), candidate.tiles, candidate.waves,
-                       candidate.microseconds, candidate.rejected ? *candidate.rejected : "CHOSEN");
+                       predicted(candidate.kernel->measured(), candidate.microseconds),
+                       candidate.rejected ? *candidate.rejected : "CHOSEN");
   }
   if (plan.refused) out += fmt::format("  refused: {}\n", *plan.refused);
   return out;

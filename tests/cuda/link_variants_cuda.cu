@@ -36,8 +36,9 @@ bool has_plain_twin(const ops::PushKernel& kernel) {
 std::vector<Variant> pushes(ops::Operands& operands, const ops::Context& context) {
   const ops::GemmShape shape = ops::gemm_shape(operands.operation(), operands.problem());
   const int sms = context.communicator.device()->multiprocessors();
-  const auto sustained = ops::plan_push(shape, ops::Regime::sustained, sms);
-  const auto spaced = ops::plan_push(shape, ops::Regime::spaced, sms);
+  const auto architecture = ops::architecture_of(*context.communicator.device());
+  const auto sustained = ops::plan_push(shape, ops::Regime::sustained, sms, {}, architecture);
+  const auto spaced = ops::plan_push(shape, ops::Regime::spaced, sms, {}, architecture);
   std::vector<Variant> variants;
   const auto add = [&](std::string_view kernel, std::string_view order, ops::Raster raster, int swizzle,
                        const std::string& note, bool alone) {
@@ -54,7 +55,8 @@ std::vector<Variant> pushes(ops::Operands& operands, const ops::Context& context
     add(candidate.kernel->name, candidate.order, candidate.raster, candidate.swizzle, words, alone);
   }
   for (const ops::PushKernel& kernel : ops::push_kernels())
-    if (kernel.store == ops::Store::plain) add(kernel.name, "N8", ops::Raster::along_n, 8, "plain stores", true);
+    if (kernel.store == ops::Store::plain && kernel.architecture == architecture)
+      add(kernel.name, "N8", ops::Raster::along_n, 8, "plain stores", true);
   return variants;
 }
 
@@ -62,8 +64,9 @@ std::vector<Variant> pulls(ops::Operands& operands, const ops::Context& context)
   const ops::GemmShape shape = ops::gemm_shape(operands.operation(), operands.problem());
   const std::int64_t run_rows = core::TokenLayout{operands.problem()}.run_rows();
   const int sms = context.communicator.device()->multiprocessors();
-  const auto sustained = ops::plan_pull(shape, run_rows, ops::Regime::sustained, sms);
-  const auto spaced = ops::plan_pull(shape, run_rows, ops::Regime::spaced, sms);
+  const auto architecture = ops::architecture_of(*context.communicator.device());
+  const auto sustained = ops::plan_pull(shape, run_rows, ops::Regime::sustained, sms, {}, architecture);
+  const auto spaced = ops::plan_pull(shape, run_rows, ops::Regime::spaced, sms, {}, architecture);
   std::vector<Variant> variants;
   const auto add = [&](std::string_view order, const std::string& note, bool alone, const ops::PullChoice& choice) {
     variants.push_back({"pull " + std::string(choice.kernel->name) + "/" + std::string(order) + " " +
