@@ -19,15 +19,18 @@ namespace {
 std::string kernel_table(const ops::Operation& op, const core::Problem& problem, const Spec& spec,
                          std::int64_t multiprocessors, ops::Architecture architecture) {
   const auto shape = ops::gemm_shape(op, problem);
-  const auto regime = spec.measure.duty;
+  const bool emulated = spec.backend.share_device || spec.backend.solo;
+  const ops::DeviceSetting device{.regime = spec.measure.duty,
+                                  .sms = multiprocessors,
+                                  .peers = emulated ? ops::Peers::same_device : ops::Peers::linked,
+                                  .architecture = architecture};
   const auto refused = [](const std::string& why) { return fmt::format("no fused kernel: {}\n", why); };
   if (op.kind == ops::Kind::gemm_to_a2a) {
     if (const auto why = ops::push_refusal(problem, op.columns)) return refused(*why);
-    return text(ops::plan_push(shape, regime, multiprocessors, spec.backend.push, architecture));
+    return text(ops::plan_push(shape, device, spec.backend.push));
   }
   if (const auto why = ops::pull_refusal(problem, op.columns)) return refused(*why);
-  return text(ops::plan_pull(shape, core::TokenLayout{problem}.run_rows(), regime, multiprocessors, spec.backend.pull,
-                             architecture));
+  return text(ops::plan_pull(shape, core::TokenLayout{problem}.run_rows(), device, spec.backend.pull));
 }
 
 struct Table {
@@ -43,7 +46,8 @@ std::string kernel_tables(const Plan& plan, std::int64_t multiprocessors, ops::A
     if (!cell.refused.empty()) continue;
     for (const std::string& name : plan.spec.operations) {
       if (name == kSequence) continue;  // made of the others
-      std::string text = kernel_table(*ops::find_operation(name), cell.problem, plan.spec, multiprocessors, architecture);
+      std::string text =
+          kernel_table(*ops::find_operation(name), cell.problem, plan.spec, multiprocessors, architecture);
       const auto same = std::ranges::find(tables, text, &Table::text);
       if (same != tables.end())
         ++same->others;

@@ -28,9 +28,11 @@ core::Reason unsound(const core::Problem& problem, const Context& context) {
   return {};
 }
 
-int planned_multiprocessors(const Context& context) {
+DeviceSetting device_setting(const Context& context) {
   const core::Device& device = *context.communicator.device();
-  return context.alone ? device.whole_multiprocessors() : device.multiprocessors();
+  return {.regime = context.regime,
+          .sms = context.alone ? device.whole_multiprocessors() : device.multiprocessors(),
+          .peers = context.communicator.fabric() == "emulated" ? Peers::same_device : Peers::linked};
 }
 
 std::string choose_gemm_provider(const Operation& op, const core::Problem& problem, const Context& context) {

@@ -23,15 +23,15 @@ struct Context {
   int threads = 1;  ///< cores that one rank may use
   std::string gemm_provider =
       "auto";  ///< host GEMM provider by name, or auto: chosen by timing in prepare, the same on all ranks
-  Regime regime = Regime::sustained;  ///< how a device is timed: planners of kernels choose by it
+  Regime regime = Regime::sustained;           ///< how a device is timed: planners of kernels choose by it
   std::chrono::duration<double> patience{20};  ///< of device kernels that wait for a peer
   KernelWish push, pull;  ///< what the fused device arms of gemm_to_a2a and of a2a_to_gemm are asked to run
   bool alone = false;     ///< ranks share a device, but one of them is timed alone on all of it (solo)
 };
 
-/// Multiprocessors that planners of kernels plan for: the rank's; with `alone` the whole device's also while all ranks are
-/// checked on parts of it, so that what is checked is what is timed. Requires a device.
-int planned_multiprocessors(const Context& context);
+/// What planners of kernels plan for. Its multiprocessors are the rank's; with `alone` the whole device's also while all
+/// ranks are checked on parts of it, so that what is checked is what is timed. Requires a device.
+DeviceSetting device_setting(const Context& context);
 
 /// Why no arm can run the problem here: it is refused, or has another number of ranks than the communicator. Nothing =
 /// it can.

@@ -65,6 +65,12 @@ Architecture architecture_of(const core::Device& device) {
   throw core::Error(core::ErrorKind::environment, *no_fused_kernels(has.major, has.minor));
 }
 
+DeviceSetting fused_setting(const Context& context) {
+  DeviceSetting setting = device_setting(context);
+  setting.architecture = architecture_of(*context.communicator.device());
+  return setting;
+}
+
 void require_aligned_rows(const Operands& operands) {
   require_aligned(operands.device_hidden(), "the hidden side", operands.rank());
   require_aligned(operands.device_weight(), "the weight", operands.rank());

@@ -18,15 +18,15 @@ bool fits(const PricedKernel& candidate, const KernelWish& wish) {
 std::size_t cheapest(std::span<const PricedKernel> candidates, const KernelWish& wish) {
   std::size_t best = candidates.size();
   for (std::size_t i = 0; i < candidates.size(); ++i)
-    if (fits(candidates[i], wish) &&
-        (best == candidates.size() || candidates[i].cost < candidates[best].cost))
+    if (fits(candidates[i], wish) && (best == candidates.size() || candidates[i].cost < candidates[best].cost))
       best = i;
   return best;
 }
 
 std::string excess(const PricedKernel& candidate, const PricedKernel& best) {
   const double more = candidate.cost - best.cost;
-  if (candidate.measured) return more > 0 ? fmt::format("{:.1f} us slower", more) : "as fast, but a later row of the table";
+  if (candidate.measured)
+    return more > 0 ? fmt::format("{:.1f} us slower", more) : "as fast, but a later row of the table";
   return more > 0 ? fmt::format("{:.2f} waves more", more) : "as many waves, but a later row of the table";
 }
 
@@ -38,7 +38,7 @@ void add(std::vector<std::string_view>& names, std::string_view name) {
 }  // namespace
 
 std::string_view name(Raster value) {
-  if (value == Raster::rotated) return "R";
+  if (value == Raster::spread) return "S";
   return value == Raster::along_m ? "M" : "N";
 }
 

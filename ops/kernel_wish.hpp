@@ -12,15 +12,12 @@
 /// What the planners of the fused GPU kernels share: names of what they choose, and the choice itself.
 namespace megaup::ops {
 
-/// The direction in which consecutive tiles are handed out. Rotated (of pushes only): along M, the columns of the next
-/// rank's heads first, then those of the one after it and on, the own ones last. Meant to
-/// leave nothing on its way through the link when the GEMM ends; between two GPUs it does not pay (docs/benchmarks.md), so
-/// it runs only where it is asked for.
-enum class Raster : std::uint8_t { along_m, along_n, rotated };
+/// The direction in which consecutive tiles are handed out. Spread (of pushes only): gemm_a2a/spread_order.hpp.
+enum class Raster : std::uint8_t { along_m, along_n, spread };
 std::string_view name(Raster value);
 
 /// The order in which the tiles of a kernel are handed out. "N8": along N, those of 8 neighbouring rows or columns
-/// together (swizzle 8).
+/// together (swizzle 8). "S2": spread, in bands of 2 rows of clusters.
 struct TileOrder {
   std::string_view name;
   Raster raster;

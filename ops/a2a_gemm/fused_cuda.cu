@@ -16,9 +16,8 @@ struct Choice {
 };
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
-  const PullPlan plan = plan_pull(gemm_shape(op, problem), core::TokenLayout{problem}.run_rows(), context.regime,
-                                  planned_multiprocessors(context), context.pull,
-                                  architecture_of(*context.communicator.device()));
+  const PullPlan plan =
+      plan_pull(gemm_shape(op, problem), core::TokenLayout{problem}.run_rows(), fused_setting(context), context.pull);
   if (plan.refused) return {.why = plan.refused};
   const PullCandidate& best = plan.chosen();
   for (const CompiledPull* row : compiled_pulls())
@@ -51,7 +50,7 @@ class Fused final : public PreparedOperation {
                  static_cast<std::size_t>(pull_staging_bytes(operands.problem(), operands.operation().columns))),
         choice_(choice),
         asked_(text(context.pull)),
-        planned_for_(planned_multiprocessors(context)) {
+        planned_for_(device_setting(context).sms) {
     require_aligned_rows(operands);
     require_gapless_heads(operands);
     const PullMap map = pull_map(operands.problem(), operands.operation().columns, operands.rank(), choice_.order);

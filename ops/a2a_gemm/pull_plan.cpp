@@ -76,22 +76,22 @@ PullCandidate costed(const PullKernel& kernel, const TileOrder& order, std::int6
       .kernel = &kernel, .order = order.name, .swizzle = effective_swizzle(order.swizzle, tiles_m, tiles_n)};
   candidate.tiles = rounded_up(tiles_m, candidate.swizzle * kernel.cluster_m) *
                     rounded_up(tiles_n, candidate.swizzle * kernel.cluster_n);
-  candidate.waves = static_cast<double>(candidate.tiles) / static_cast<double>(plan.sms);
+  candidate.waves = static_cast<double>(candidate.tiles) / static_cast<double>(plan.device.sms);
   candidate.moves.block_rows = run_rows % (2 * kPullTileRows) == 0 ? 2 * kPullTileRows : kPullTileRows;
   candidate.moves.group_rows =
-      rounded_up(wave_rows(kernel, candidate.swizzle, tiles_n, plan.sms), candidate.moves.block_rows);
+      rounded_up(wave_rows(kernel, candidate.swizzle, tiles_n, plan.device.sms), candidate.moves.block_rows);
   candidate.moves.first_unit = kFirstUnit;
   candidate.moves.unit = std::min(kUnit, candidate.moves.block_rows * kPullTileK * core::kElementBytes);
   if (!kernel.measured()) return candidate;
   const double tile_flop = 2.0 * static_cast<double>(kernel.tile_m * kernel.tile_n) * static_cast<double>(plan.shape.k);
   // Below the power cap idle SMs of the last wave are simply idle; at it they give about half of their power to others.
-  const bool sustained = plan.regime == Regime::sustained;
-  const auto whole = static_cast<double>(rounded_up(candidate.tiles, plan.sms) / plan.sms);
+  const bool sustained = plan.device.regime == Regime::sustained;
+  const auto whole = static_cast<double>(rounded_up(candidate.tiles, plan.device.sms) / plan.device.sms);
   const double waves = sustained ? (candidate.waves + whole) / 2 : whole;
   const double teraflops = sustained ? kSustainedTeraflops * kernel.sustained : kSpacedTeraflops * kernel.spaced;
-  candidate.microseconds = kernel.fixed_microseconds + waves * static_cast<double>(plan.sms) * tile_flop /
-                                                           (teraflops * 1e6) *
-                                                           locality_loss(plan.regime, candidate.swizzle, plan.shape);
+  candidate.microseconds =
+      kernel.fixed_microseconds + waves * static_cast<double>(plan.device.sms) * tile_flop / (teraflops * 1e6) *
+                                      locality_loss(plan.device.regime, candidate.swizzle, plan.shape);
   return candidate;
 }
 
@@ -132,14 +132,13 @@ const PullCandidate& PullPlan::chosen() const {
   return *std::ranges::find_if(candidates, [](const PullCandidate& candidate) { return !candidate.rejected; });
 }
 
-PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, Regime regime, std::int64_t sms,
-                   const KernelWish& wish, Architecture architecture) {
-  PullPlan plan{.shape = shape, .regime = regime, .sms = sms, .wish = wish, .architecture = architecture};
-  plan.refused = unsound(shape, run_rows, sms);
-  if (!plan.refused) plan.refused = foreign(places(pull_kernels()), wish, architecture);
+PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, const DeviceSetting& device, const KernelWish& wish) {
+  PullPlan plan{.shape = shape, .device = device, .wish = wish};
+  plan.refused = unsound(shape, run_rows, device.sms);
+  if (!plan.refused) plan.refused = foreign(places(pull_kernels()), wish, device.architecture);
   if (plan.refused) return plan;
   for (const PullKernel& kernel : kKernels) {
-    if (kernel.architecture != architecture) continue;
+    if (kernel.architecture != device.architecture) continue;
     if (!divides(kernel, run_rows)) continue;
     for (const TileOrder& order : kOrders) {
       const PullCandidate candidate = costed(kernel, order, run_rows, plan);
@@ -147,16 +146,15 @@ PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, Regime regime,
     }
   }
   choose(plan);
-  if (auto why = too_tall(wish, run_rows, architecture)) plan.refused = why;
+  if (auto why = too_tall(wish, run_rows, device.architecture)) plan.refused = why;
   return plan;
 }
 
 std::string text(const PullPlan& plan) {
-  std::string out =
-      fmt::format("pull {} x {} x {} {} on {} SMs, {}: {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
-                  plan.shape.weight_transposed ? "TN" : "NN", plan.sms, name(plan.regime), text(plan.wish));
-  if (plan.architecture != Architecture::sm_90a)
-    out += fmt::format("  {}: {}\n", name(plan.architecture), evidence(plan.architecture));
+  std::string out = fmt::format("pull {} x {} x {} {} on {}: {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
+                                plan.shape.weight_transposed ? "TN" : "NN", text(plan.device), text(plan.wish));
+  if (plan.device.architecture != Architecture::sm_90a)
+    out += fmt::format("  {}: {}\n", name(plan.device.architecture), evidence(plan.device.architecture));
   for (const PullCandidate& candidate : plan.candidates)
     out += fmt::format(
         "  {:<12} groups of {:>5} rows, flags of {} rows, units {} then {} bytes {:>6} tiles {:>7.2f} waves "

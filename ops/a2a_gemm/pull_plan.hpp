@@ -54,10 +54,8 @@ struct PullCandidate {
 
 struct PullPlan {
   GemmShape shape;
-  Regime regime;
-  std::int64_t sms;
+  DeviceSetting device;
   KernelWish wish = {};
-  Architecture architecture = Architecture::sm_90a;
   std::vector<PullCandidate> candidates;  ///< every one that was looked at; exactly one has no reason, unless `refused`
   core::Reason refused = {};              ///< why no kernel can run this shape, or none that was asked for
 
@@ -67,9 +65,9 @@ struct PullPlan {
 
 /// The fastest predicted candidate of those that are for the architecture and fit the wish; where no rates are measured,
 /// that with the fewest waves. run_rows: length of the runs of neighbouring rows in the
-/// heads (core::TokenLayout::run_rows()). Cost: microseconds. Units: shape in elements, sms = SMs that the launch may use.
-PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, Regime regime, std::int64_t sms,
-                   const KernelWish& wish = {}, Architecture architecture = Architecture::sm_90a);
+/// heads (core::TokenLayout::run_rows()). Cost: microseconds. Units: shape in elements.
+PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, const DeviceSetting& device,
+                   const KernelWish& wish = {});
 /// The plan as a table: one line a candidate, with its cost and the reason why it was rejected.
 std::string text(const PullPlan& plan);
 

@@ -20,8 +20,7 @@ struct Choice {
 };
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
-  const PushPlan plan = plan_push(gemm_shape(op, problem), context.regime, planned_multiprocessors(context), context.push,
-                                  architecture_of(*context.communicator.device()));
+  const PushPlan plan = plan_push(gemm_shape(op, problem), fused_setting(context), context.push);
   if (plan.refused) return {.why = plan.refused};
   const PushCandidate& best = plan.chosen();
   for (const CompiledPush* row : compiled_pushes())
@@ -46,7 +45,7 @@ class Fused final : public PreparedOperation {
         flags_(context, operands.problem().P, kLocalWords),
         choice_(choice),
         asked_(text(context.push)),
-        planned_for_(planned_multiprocessors(context)) {
+        planned_for_(device_setting(context).sms) {
     require_aligned_rows(operands);
     const PushMap map = push_map(operands.problem(), operands.operation().columns, operands.rank());
     for (int set = 0; set < Operands::kHeadSets; ++set)

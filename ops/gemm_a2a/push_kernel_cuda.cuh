@@ -10,9 +10,9 @@
 #include <cutlass/gemm/kernel/gemm_universal.hpp>
 
 #include <megaup/core/error.hpp>
-#include <megaup/ops/gemm_a2a/column_scheduler_cuda.cuh>
 #include <megaup/ops/gemm_a2a/head_store_cuda.cuh>
 #include <megaup/ops/gemm_a2a/push_gemm_cuda.cuh>
+#include <megaup/ops/gemm_a2a/spread_scheduler_cuda.cuh>
 
 /// The kernels themselves: the library's mainloop, schedule and epilogue, with HeadStore in the place of its store. Those
 /// for Hopper GPUs; push_kernel_sm100_cuda.cuh says what is different on Blackwell.
@@ -30,6 +30,7 @@ struct PushConfig {
   static constexpr bool kPingPong = schedule_ == Schedule::ping_pong;
   static constexpr bool kWeightTransposed = weight_transposed_;
   using Tile = cute::Shape<cute::Int<tile_m_>, cute::Int<tile_n_>, cute::_64>;  // 64 BF16: one 128-byte swizzle row
+  using BlockTile = Tile;
   using Cluster = cute::Shape<cute::Int<cluster_m_>, cute::Int<cluster_n_>, cute::_1>;  // blocks that share their loads
   // Boxes of 64 columns: 128-byte rows, the longest that a box of one head can have. In ping-pong a warpgroup computes
   // 64 rows at a time.
@@ -170,9 +171,9 @@ typename Kernel::Params kernel_params(const DeviceGemm& gemm, void* c) {
   arguments.epilogue.ptr_D = static_cast<Element*>(c);
   arguments.epilogue.dD = packed<typename Kernel::StrideD>(W);
   arguments.hw_info.sm_count = gemm.sms;
-  arguments.scheduler.max_swizzle_size = gemm.swizzle;
+  arguments.scheduler.max_swizzle_size = gemm.raster == Raster::spread ? 1 : gemm.swizzle;
   using Order = std::remove_reference_t<decltype(Scheduler{}.raster_order)>;
-  arguments.scheduler.raster_order = gemm.raster == Raster::along_n ? Order::AlongN : Order::AlongM;
+  arguments.scheduler.raster_order = gemm.raster == Raster::along_m ? Order::AlongM : Order::AlongN;
   if (!Kernel::can_implement(arguments))
     throw core::Error(core::ErrorKind::environment, "the GEMM library refuses this shape or alignment");
   return Kernel::to_underlying_arguments(arguments, nullptr);
@@ -184,16 +185,26 @@ std::unique_ptr<PreparedKernel> prepare_plain(const DeviceGemm& gemm, void* c) {
   return std::make_unique<Launch<K, NoTail<K>>>(kernel_params<Config, K>(gemm, c), NoTail<K>{});
 }
 
+template <class Config, class Kernel>
+ClusterGrid cluster_grid(const typename Kernel::Params& params) {
+  using Cluster = typename Config::Cluster;
+  const dim3 blocks =
+      Kernel::TileScheduler::get_tiled_cta_shape_mnl(params.problem_shape, typename Config::BlockTile{}, Cluster{});
+  const dim3 resident = Kernel::get_grid_shape(params);
+  return {.rows = static_cast<std::int32_t>(blocks.x) / cute::size<0>(Cluster{}),
+          .columns = static_cast<std::int32_t>(blocks.y) / cute::size<1>(Cluster{}),
+          .cluster_columns = cute::size<1>(typename Config::Tile{}) * cute::size<1>(Cluster{}),
+          .resident = static_cast<std::int32_t>(resident.x * resident.y * resident.z) / cute::size(Cluster{})};
+}
+
 template <class Config>
 std::unique_ptr<PreparedKernel> prepare_push(const DeviceGemm& gemm, const PushMap& map, const PushHomes& homes,
                                              const EndBarrier& barrier) {
-  using K =
-      Kernel<Config, typename WithStore<typename Config::PlainEpilogue, HeadStore<Config::kStore>>::type, ByColumns>;
+  using K = Kernel<Config, typename WithStore<typename Config::PlainEpilogue, HeadStore<Config::kStore>>::type, Spread>;
   // Only the coordinates of the wide matrix are used, never its memory; its descriptor still needs an address.
   auto params = kernel_params<Config, K>(gemm, const_cast<void*>(gemm.a));
-  params.scheduler.columns = gemm.raster == Raster::rotated
-                                 ? rotated_columns(map, cute::size<1>(typename Config::Tile{}))
-                                 : columns_in_order();
+  if (gemm.raster == Raster::spread)
+    params.scheduler.order = spread_order(map, cluster_grid<Config, K>(params), gemm.swizzle);
   HeadRoutes& routes = params.epilogue.tma_store_d.routes;
   routes.map = map;
   routes.features = cutlass::FastDivmod(map.features);

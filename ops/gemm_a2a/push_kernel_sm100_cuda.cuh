@@ -13,7 +13,7 @@
 ///
 /// The static scheduler instead of the one that asks the hardware for the next tile (the library's own choice on
 /// Blackwell): the end barrier counts the warps that store, which is only known if all blocks of the grid run, and
-/// Raster::rotated is an order of tiles, which the hardware does not promise.
+/// Raster::spread is an order of tiles, which the hardware does not promise.
 namespace megaup::ops::device {
 
 /// What kernels for Blackwell GPUs are made of. box_columns: of what leaves shared memory at a time.
@@ -21,8 +21,9 @@ template <int box_columns>
 struct Sm100Parts {
   static constexpr Architecture kArchitecture = Architecture::sm_100a;
   using PlainScheduler = cutlass::gemm::StaticPersistentScheduler;
-  using Tile = cute::Shape<cute::_256, cute::_256, cute::_64>;     // of two blocks
-  using Cluster = cute::Shape<cute::_2, cute::_1, cute::_1>;       // these two
+  using Tile = cute::Shape<cute::_256, cute::_256, cute::_64>;  // of two blocks
+  using BlockTile = cute::Shape<cute::_128, cute::_256, cute::_64>;
+  using Cluster = cute::Shape<cute::_2, cute::_1, cute::_1>;  // these two
   using Box = cute::Shape<cute::_128, cute::Int<box_columns>>;
 
   using Epilogue = typename cutlass::epilogue::collective::CollectiveBuilder<

@@ -56,37 +56,4 @@ PushMap push_map(const core::Problem& problem, core::Columns columns, std::int64
   return map;
 }
 
-namespace {
-
-/// How far after this rank the first one is that a column of tiles stores into: 0 for the next rank, P-1 for this one.
-int distance(const PushMap& map, std::int64_t tile, std::int64_t tile_columns) {
-  const std::int64_t end = std::min<std::int64_t>(map.columns, (tile + 1) * tile_columns);
-  int nearest = map.ranks - 1;
-  for (std::int64_t column = tile * tile_columns; column < end; column += kPushBoxColumns) {
-    const PushMap::Head head = map.heads[static_cast<std::size_t>(column / map.features)];
-    for (int copy = 0; copy < head.copies; ++copy) {
-      const int after = head.home / kPushKinds + copy - map.rank - 1;
-      nearest = std::min(nearest, after < 0 ? after + map.ranks : after);
-    }
-  }
-  return nearest;
-}
-
-}  // namespace
-
-PushColumns columns_in_order() {
-  PushColumns columns;
-  std::iota(columns.tile.begin(), columns.tile.end(), std::uint16_t{0});
-  return columns;
-}
-
-PushColumns rotated_columns(const PushMap& map, std::int64_t tile_columns) {
-  PushColumns columns = columns_in_order();
-  const std::int64_t tiles = (map.columns + tile_columns - 1) / tile_columns;
-  std::ranges::stable_sort(
-      std::span(columns.tile).first(static_cast<std::size_t>(std::min<std::int64_t>(tiles, PushColumns::kMax))), {},
-      [&](std::uint16_t tile) { return distance(map, tile, tile_columns); });
-  return columns;
-}
-
 }  // namespace megaup::ops

@@ -52,18 +52,4 @@ core::Reason push_refusal(const core::Problem& problem, core::Columns columns);
 /// The tables of rank r. Precondition: push_refusal() is empty. Cost: O(heads + runs).
 PushMap push_map(const core::Problem& problem, core::Columns columns, std::int64_t r);
 
-/// The order in which columns of tiles are computed: the i-th is column at(i) of the matrix. Those from kMax on keep their
-/// places.
-struct PushColumns {
-  static constexpr int kMax = 512;  // kMaxHeads of 128 features in the narrowest tiles
-  std::array<std::uint16_t, kMax> tile{};
-
-  constexpr int at(int i) const { return i < kMax ? tile[static_cast<std::size_t>(i)] : i; }
-};
-/// The order of the matrix.
-PushColumns columns_in_order();
-/// Raster::rotated for tiles of this many columns. A tile with heads of several ranks has its turn with the first of them.
-/// Cost: O(columns).
-PushColumns rotated_columns(const PushMap& map, std::int64_t tile_columns);
-
 }  // namespace megaup::ops

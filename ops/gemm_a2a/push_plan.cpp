@@ -17,25 +17,27 @@ constexpr std::int64_t kTileK = 64;
 constexpr std::int64_t kAlignment = 8;
 
 // BF16 rates of an H200 on random data in TFLOP/s, at its power cap and below it, and the time that a launch takes
-// beside its tiles: filling the pipeline, storing the last tile, the end barrier. Measured over NVLink and on one GPU; only
-// the order of the candidates depends on them.
+// beside its tiles: filling the pipeline, storing the last tile, the end barrier. Fitted to every kernel and order of two
+// H200 over NVLink at 2048 to 8192 rows (docs/benchmarks.md); only the order of the candidates depends on them.
 constexpr double kSustainedTeraflops = 670;
 constexpr double kSpacedTeraflops = 800;
-constexpr double kFixedMicroseconds = 6;
+constexpr double kFixedMicroseconds = 9;
+/// How much of the last wave's idle time is lost; the rest comes back as power for the others, or as memory that the next
+/// wave does not wait for.
+constexpr double kLastWaveLoss = 0.75;
 
 // At the cap ping-pong kernels come first although they draw more power: a cooperative one waits while its tile goes to
-// the peers, which costs it 3 to 9 % where the GEMM takes turns with other work, and as much as its lower power saves where
-// it runs alone (docs/benchmarks.md).
+// the peers.
 // "c": cooperative, "pp": ping-pong. Tried and not kept, for they won no shape: cooperative 256x128 in clusters of 2x1
 // and 1x2, cooperative 128x256 in clusters of 1x2 (up to a third slower), cooperative 256x192 in clusters of 2x1.
 // "2sm": the tensor cores of two SMs, which multiply 256x256; not measured, for want of a device.
 constexpr PushKernel kKernels[] = {
-    {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 0.99, 1.00, 0.975},
-    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.98, 1.02, 1.02},
-    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.03, 1.01, 0.95},
-    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.02, 0.965, 0.88},
-    {"c128x256_plain", Schedule::cooperative, 128, 256, 2, 1, 0.99, 1.00, 0.975, Store::plain},
-    {"pp128x192_plain", Schedule::ping_pong, 128, 192, 2, 1, 1.03, 1.01, 0.95, Store::plain},
+    {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 1.00, 1.00, 0.975},
+    {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.99, 1.03, 1.02},
+    {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 1.023, 1.015, 0.95},
+    {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.017, 0.985, 0.88},
+    {"c128x256_plain", Schedule::cooperative, 128, 256, 2, 1, 1.00, 1.00, 0.975, Store::plain},
+    {"pp128x192_plain", Schedule::ping_pong, 128, 192, 2, 1, 1.023, 1.015, 0.95, Store::plain},
     {"2sm256x256", Schedule::paired, 128, 256, 2, 1, 0, 0, 0, Store::bulk, Architecture::sm_100a},
 };
 
@@ -50,7 +52,7 @@ double spaced_rate(const PushKernel& kernel, std::int64_t k) {
 constexpr TileOrder kOrders[] = {
     {"N8", Raster::along_n, 8}, {"N4", Raster::along_n, 4}, {"N2", Raster::along_n, 2}, {"N1", Raster::along_n, 1},
     {"M8", Raster::along_m, 8}, {"M4", Raster::along_m, 4}, {"M2", Raster::along_m, 2}, {"M1", Raster::along_m, 1},
-    {"R8", Raster::rotated, 8}, {"R4", Raster::rotated, 4}, {"R2", Raster::rotated, 2}, {"R1", Raster::rotated, 1},
+    {"S4", Raster::spread, 4},  {"S2", Raster::spread, 2},  {"S1", Raster::spread, 1},
 };
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
@@ -64,16 +66,24 @@ int effective_swizzle(int asked, std::int64_t tiles_m, std::int64_t tiles_n) {
   return 1;
 }
 
-/// Time lost to reads that a better order would have found in the cache, as a factor. Measured at 8192 rows, along M and
-/// N; at the power cap it is the energy of those reads, which costs clock. Rotated orders count as along M; over NVLink they
-/// cost kernels of 256x192 and 128x128 up to 7 % more (docs/benchmarks.md).
-double locality_loss(Regime regime, Raster raster, int swizzle) {
-  const bool spaced = regime == Regime::spaced;
-  constexpr double kSpaced[] = {0.04, 0.03, 0.01, 0}, kSustained[] = {0.04, 0.035, 0.01, 0};  // swizzle 1, 2, 4, 8
+using LossBySwizzle = double[4];  // of 1, 2, 4, 8
+
+/// Time lost to an order of tiles, as a factor. Two things pull apart. Wide bands of tiles (a large swizzle) find what they
+/// read in the cache, which at the power cap is energy and so clock. But neighbouring columns are heads of one rank: in a
+/// wide band all multiprocessors store to the same peer at a time, and then to none, where narrow bands spread the link's
+/// work over the GEMM. Over a link the second counts more; a ping-pong kernel, which computes while it stores, feels it
+/// least.
+double order_loss(const DeviceSetting& device, const PushKernel& kernel, Raster raster, int swizzle) {
+  constexpr LossBySwizzle kSustained = {0.04, 0.035, 0.01, 0}, kSpaced = {0.04, 0.03, 0.01, 0};
+  constexpr LossBySwizzle kLinkedSustained[] = {{0.006, 0.009, 0.022, 0.046}, {0.004, 0, 0.005, 0.008}};
+  constexpr LossBySwizzle kLinkedSpaced[] = {{0, 0.002, 0.005, 0.023}, {0.023, 0.011, 0, 0.004}};
+  const bool spaced = device.regime == Regime::spaced;
+  const auto schedule = static_cast<std::size_t>(kernel.schedule);
   const int step = std::countr_zero(static_cast<unsigned>(swizzle));
-  const double narrow = spaced ? kSpaced[step] : kSustained[step];
-  const double across = raster == Raster::along_n ? 0 : (spaced ? 0.005 : 0.002);
-  return 1 + narrow + across;
+  const bool along_n = raster != Raster::along_m;
+  if (device.peers == Peers::linked)
+    return 1 + (spaced ? kLinkedSpaced : kLinkedSustained)[schedule][step] + (along_n ? 0 : 0.03);
+  return 1 + (spaced ? kSpaced : kSustained)[step] + (along_n ? 0 : spaced ? 0.005 : 0.002);
 }
 
 PushCandidate costed(const PushKernel& kernel, const TileOrder& order, const PushPlan& plan) {
@@ -83,19 +93,19 @@ PushCandidate costed(const PushKernel& kernel, const TileOrder& order, const Pus
                           .order = order.name,
                           .raster = order.raster,
                           .swizzle = effective_swizzle(order.swizzle, tiles_m, tiles_n)};
-  candidate.tiles = rounded_up(tiles_m, candidate.swizzle * kernel.cluster_m) *
-                    rounded_up(tiles_n, candidate.swizzle * kernel.cluster_n);
-  candidate.waves = static_cast<double>(candidate.tiles) / static_cast<double>(plan.sms);
+  const std::int64_t even = order.raster == Raster::spread ? 1 : candidate.swizzle;  // its last band may be narrower
+  candidate.tiles = rounded_up(tiles_m, even * kernel.cluster_m) * rounded_up(tiles_n, even * kernel.cluster_n);
+  candidate.waves = static_cast<double>(candidate.tiles) / static_cast<double>(plan.device.sms);
   if (!kernel.measured()) return candidate;
   const double tile_flop = 2.0 * static_cast<double>(kernel.tile_m * kernel.tile_n) * static_cast<double>(plan.shape.k);
-  // At the power cap idle SMs of the last wave give their power to the others; below it they are simply idle.
-  const bool sustained = plan.regime == Regime::sustained;
-  const double waves = sustained ? std::max(candidate.waves, 1.0)
-                                 : static_cast<double>(rounded_up(candidate.tiles, plan.sms) / plan.sms);
-  const double teraflops =
-      sustained ? kSustainedTeraflops * kernel.sustained : kSpacedTeraflops * spaced_rate(kernel, plan.shape.k);
-  candidate.microseconds = kFixedMicroseconds + waves * static_cast<double>(plan.sms) * tile_flop / (teraflops * 1e6) *
-                                                    locality_loss(plan.regime, order.raster, candidate.swizzle);
+  const auto whole = static_cast<double>(rounded_up(candidate.tiles, plan.device.sms) / plan.device.sms);
+  const double waves = candidate.waves + kLastWaveLoss * (whole - candidate.waves);
+  const double teraflops = plan.device.regime == Regime::sustained
+                               ? kSustainedTeraflops * kernel.sustained
+                               : kSpacedTeraflops * spaced_rate(kernel, plan.shape.k);
+  candidate.microseconds = kFixedMicroseconds + waves * static_cast<double>(plan.device.sms) * tile_flop /
+                                                    (teraflops * 1e6) *
+                                                    order_loss(plan.device, kernel, order.raster, candidate.swizzle);
   return candidate;
 }
 
@@ -114,6 +124,12 @@ core::Reason unsound(const GemmShape& shape, std::int64_t sms) {
 }  // namespace
 
 std::string_view name(Regime value) { return value == Regime::sustained ? "sustained" : "spaced"; }
+std::string text(const DeviceSetting& setting) {
+  const bool hopper = setting.architecture == Architecture::sm_90a;
+  return fmt::format("{} SMs{}{}, {}, peers {}", setting.sms, hopper ? "" : " of ",
+                     hopper ? "" : name(setting.architecture), name(setting.regime),
+                     setting.peers == Peers::linked ? "over a link" : "on the same device");
+}
 std::string_view name(Schedule value) {
   if (value == Schedule::paired) return "paired";
   return value == Schedule::cooperative ? "cooperative" : "ping-pong";
@@ -126,14 +142,13 @@ const PushCandidate& PushPlan::chosen() const {
   return *std::ranges::find_if(candidates, [](const PushCandidate& candidate) { return !candidate.rejected; });
 }
 
-PushPlan plan_push(const GemmShape& shape, Regime regime, std::int64_t sms, const KernelWish& wish,
-                   Architecture architecture) {
-  PushPlan plan{.shape = shape, .regime = regime, .sms = sms, .wish = wish, .architecture = architecture};
-  plan.refused = unsound(shape, sms);
-  if (!plan.refused) plan.refused = foreign(places(push_kernels()), wish, architecture);
+PushPlan plan_push(const GemmShape& shape, const DeviceSetting& device, const KernelWish& wish) {
+  PushPlan plan{.shape = shape, .device = device, .wish = wish};
+  plan.refused = unsound(shape, device.sms);
+  if (!plan.refused) plan.refused = foreign(places(push_kernels()), wish, device.architecture);
   if (plan.refused) return plan;
   for (const PushKernel& kernel : kKernels) {
-    if (kernel.architecture != architecture) continue;
+    if (kernel.architecture != device.architecture) continue;
     if (kernel.store == Store::plain && wish.kernel != kernel.name) continue;
     for (const TileOrder& order : kOrders) {
       const PushCandidate candidate = costed(kernel, order, plan);
@@ -145,11 +160,10 @@ PushPlan plan_push(const GemmShape& shape, Regime regime, std::int64_t sms, cons
 }
 
 std::string text(const PushPlan& plan) {
-  std::string out =
-      fmt::format("push {} x {} x {} {} on {} SMs, {}: {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
-                  plan.shape.weight_transposed ? "TN" : "NN", plan.sms, name(plan.regime), text(plan.wish));
-  if (plan.architecture != Architecture::sm_90a)
-    out += fmt::format("  {}: {}\n", name(plan.architecture), evidence(plan.architecture));
+  std::string out = fmt::format("push {} x {} x {} {} on {}: {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
+                                plan.shape.weight_transposed ? "TN" : "NN", text(plan.device), text(plan.wish));
+  if (plan.device.architecture != Architecture::sm_90a)
+    out += fmt::format("  {}: {}\n", name(plan.device.architecture), evidence(plan.device.architecture));
   for (const PushCandidate& candidate : plan.candidates) {
     out += fmt::format("  {:<18} {:>6} tiles {:>7.2f} waves {:>9} us  {}\n",
                        fmt::format("{}/{}", candidate.kernel->name, candidate.order), candidate.tiles, candidate.waves,

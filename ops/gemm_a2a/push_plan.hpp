@@ -58,10 +58,8 @@ struct PushCandidate {
 
 struct PushPlan {
   GemmShape shape;
-  Regime regime;
-  std::int64_t sms;
+  DeviceSetting device;
   KernelWish wish = {};
-  Architecture architecture = Architecture::sm_90a;
   std::vector<PushCandidate> candidates;  ///< every one that was looked at; exactly one has no reason, unless `refused`
   core::Reason refused = {};              ///< why no kernel can run this shape, or none that was asked for
 
@@ -70,9 +68,8 @@ struct PushPlan {
 };
 
 /// The fastest predicted candidate of those that are for the architecture and fit the wish; where no rates are measured,
-/// that with the fewest waves. Cost: microseconds. Units: shape in elements, sms = SMs that the launch may use.
-PushPlan plan_push(const GemmShape& shape, Regime regime, std::int64_t sms, const KernelWish& wish = {},
-                   Architecture architecture = Architecture::sm_90a);
+/// that with the fewest waves. Cost: microseconds. Units: shape in elements.
+PushPlan plan_push(const GemmShape& shape, const DeviceSetting& device, const KernelWish& wish = {});
 /// The plan as a table: one line a candidate, with its cost and the reason why it was rejected.
 std::string text(const PushPlan& plan);
 

@@ -17,12 +17,19 @@ const Compiled* compiled(std::span<const Compiled* const> rows, std::string_view
 }
 
 /// In which regimes candidate i is the planner's choice; the candidates of both plans are the same, in the same order.
+ops::DeviceSetting setting(const ops::Context& context, ops::Regime regime) {
+  ops::DeviceSetting device = ops::device_setting(context);
+  device.regime = regime;
+  device.architecture = ops::architecture_of(*context.communicator.device());
+  return device;
+}
+
 template <class Plan>
 std::string note(const Plan& sustained, const Plan& spaced, std::size_t i) {
   std::string words;
   for (const Plan* plan : {&sustained, &spaced})
     if (&plan->candidates[i] == &plan->chosen())
-      words += (words.empty() ? "planner's: " : ", ") + std::string(name(plan->regime));
+      words += (words.empty() ? "planner's: " : ", ") + std::string(name(plan->device.regime));
   return words;
 }
 
@@ -35,10 +42,8 @@ bool has_plain_twin(const ops::PushKernel& kernel) {
 
 std::vector<Variant> pushes(ops::Operands& operands, const ops::Context& context) {
   const ops::GemmShape shape = ops::gemm_shape(operands.operation(), operands.problem());
-  const int sms = context.communicator.device()->multiprocessors();
-  const auto architecture = ops::architecture_of(*context.communicator.device());
-  const auto sustained = ops::plan_push(shape, ops::Regime::sustained, sms, {}, architecture);
-  const auto spaced = ops::plan_push(shape, ops::Regime::spaced, sms, {}, architecture);
+  const auto sustained = ops::plan_push(shape, setting(context, ops::Regime::sustained));
+  const auto spaced = ops::plan_push(shape, setting(context, ops::Regime::spaced));
   std::vector<Variant> variants;
   const auto add = [&](std::string_view kernel, std::string_view order, ops::Raster raster, int swizzle,
                        const std::string& note, bool alone) {
@@ -51,11 +56,12 @@ std::vector<Variant> pushes(ops::Operands& operands, const ops::Context& context
     const ops::PushCandidate& candidate = sustained.candidates[i];
     std::string words = note(sustained, spaced, i);
     if (words.empty() && candidate.order == "N8" && has_plain_twin(*candidate.kernel)) words = "bulk stores";
-    const bool alone = !words.empty() || candidate.order == "N8" || candidate.order == "R8" || candidate.order == "R2";
+    const bool alone = !words.empty() || candidate.order == "N8" || candidate.order == "N2" ||
+                       candidate.order == "N1" || candidate.order == "S2" || candidate.order == "S1";
     add(candidate.kernel->name, candidate.order, candidate.raster, candidate.swizzle, words, alone);
   }
   for (const ops::PushKernel& kernel : ops::push_kernels())
-    if (kernel.store == ops::Store::plain && kernel.architecture == architecture)
+    if (kernel.store == ops::Store::plain && kernel.architecture == sustained.device.architecture)
       add(kernel.name, "N8", ops::Raster::along_n, 8, "plain stores", true);
   return variants;
 }
@@ -63,10 +69,8 @@ std::vector<Variant> pushes(ops::Operands& operands, const ops::Context& context
 std::vector<Variant> pulls(ops::Operands& operands, const ops::Context& context) {
   const ops::GemmShape shape = ops::gemm_shape(operands.operation(), operands.problem());
   const std::int64_t run_rows = core::TokenLayout{operands.problem()}.run_rows();
-  const int sms = context.communicator.device()->multiprocessors();
-  const auto architecture = ops::architecture_of(*context.communicator.device());
-  const auto sustained = ops::plan_pull(shape, run_rows, ops::Regime::sustained, sms, {}, architecture);
-  const auto spaced = ops::plan_pull(shape, run_rows, ops::Regime::spaced, sms, {}, architecture);
+  const auto sustained = ops::plan_pull(shape, run_rows, setting(context, ops::Regime::sustained));
+  const auto spaced = ops::plan_pull(shape, run_rows, setting(context, ops::Regime::spaced));
   std::vector<Variant> variants;
   const auto add = [&](std::string_view order, const std::string& note, bool alone, const ops::PullChoice& choice) {
     variants.push_back({"pull " + std::string(choice.kernel->name) + "/" + std::string(order) + " " +

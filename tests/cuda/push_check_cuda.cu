@@ -84,7 +84,7 @@ void check_case(const ops::Operation& operation, const core::Problem& problem, s
     c.randomise(1);
     c.compute_expected();
     check_kernel(c, kernel, ops::Raster::along_m, 1, 1, tally);
-    check_kernel(c, kernel, ops::Raster::rotated, 2, 1, tally);
+    check_kernel(c, kernel, ops::Raster::spread, 2, 1, tally);
   }
 }
 

@@ -22,9 +22,9 @@ using Catch::Matchers::ContainsSubstring;
 
 // Rows of arms are plain functions: they cannot carry these.
 fake::Misdeed misdeed;
-ops::KernelWish push, pull;              // that an arm was prepared with
-std::set<int> multiprocessors, planned;  // of rank 0 in every prepare
-std::string refused;                     // what all ranks find when they prepare an arm
+ops::KernelWish push, pull;                       // that an arm was prepared with
+std::set<std::int64_t> multiprocessors, planned;  // of rank 0 in every prepare
+std::string refused;                              // what all ranks find when they prepare an arm
 
 template <ops::Kind kKind>
 const ops::Arm kFake{
@@ -41,7 +41,7 @@ const ops::Arm kFake{
           if (context.communicator.rank() == 0) {
             push = context.push, pull = context.pull;
             multiprocessors.insert(context.communicator.device()->multiprocessors());
-            planned.insert(ops::planned_multiprocessors(context));
+            planned.insert(ops::device_setting(context).sms);
           }
           if (!refused.empty()) throw comm::GroupError(core::ErrorKind::environment, refused, 1);
           return fake::prepare_fake(operands, context, &misdeed);
@@ -105,9 +105,10 @@ TEST_CASE("arms are prepared with the kernels that the spec asks for, and the ce
 }
 
 TEST_CASE("kernels are planned for what is timed, in the check before it too") {
+  using Set = std::set<std::int64_t>;
   misdeed = {};
-  for (const auto& [backend, used, wanted] : {std::tuple("share_device: true", std::set{4}, std::set{4}),
-                                              std::tuple("solo: true", std::set{4, 8}, std::set{8})}) {
+  for (const auto& [backend, used, wanted] :
+       {std::tuple("share_device: true", Set{4}, Set{4}), std::tuple("solo: true", Set{4, 8}, Set{8})}) {
     multiprocessors.clear(), planned.clear();
     REQUIRE(measured(backend).status == "measured");
     CHECK(multiprocessors == used);
