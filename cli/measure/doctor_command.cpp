@@ -13,6 +13,7 @@
 #include <megaup/core/version.hpp>
 #include <megaup/experiments/environment.hpp>
 #include <megaup/ops/arm.hpp>
+#include <megaup/ops/fused_kernels.hpp>
 #include <megaup/ops/host_gemm.hpp>
 
 namespace megaup::cli {
