@@ -20,7 +20,7 @@ struct Choice {
 };
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
-  const PushPlan plan = plan_push(gemm_shape(op, problem), device_setting(context), context.push);
+  const PushPlan plan = plan_push(gemm_shape(op, problem), fused_setting(context), context.push);
   if (plan.refused) return {.why = plan.refused};
   const PushCandidate& best = plan.chosen();
   for (const CompiledPush* row : compiled_pushes())
@@ -76,6 +76,7 @@ class Fused final : public PreparedOperation {
             {"raster", std::string(name(choice_.raster))},
             {"swizzle", std::int64_t{choice_.swizzle}},
             {"kernel_asked", asked_},
+            {"kernel_evidence", std::string(evidence(choice_.kernel->architecture))},
             {"multiprocessors", planned_for_},
             {"head_sets", std::int64_t{Operands::kHeadSets}}};
   }

@@ -74,7 +74,7 @@ void check_case(const ops::Operation& operation, const core::Problem& problem, s
   const double error = c.worst_error();
   tally.expect(error <= 1.0, "cuBLASLt against FP64, error over bound " + std::to_string(error) + " " + label(c));
   check_native(c, tally);
-  for (const ops::CompiledPush* row : ops::compiled_pushes()) {
+  for (const ops::CompiledPush* row : of_this_device(ops::compiled_pushes())) {
     const ops::CompiledPush& kernel = *row;
     if (kernel.weight_transposed != c.shape.weight_transposed) continue;
     c.randomise(1);
@@ -91,8 +91,9 @@ void check_case(const ops::Operation& operation, const core::Problem& problem, s
 /// Each damage must be seen by the check that is there for it: a check that cannot fail proves nothing.
 void check_the_checks(Tally& tally) {
   PushCase c(*ops::find_operation("qkv_fwd"), {.P = 4, .B = 1, .s = 512, .H = 256, .Hq = 16, .Hk = 8, .D = 128}, 1);
-  const ops::CompiledPush& kernel = **std::ranges::find_if(
-      ops::compiled_pushes(), [&](const ops::CompiledPush* row) { return row->weight_transposed; });
+  const auto rows = of_this_device(ops::compiled_pushes());
+  const ops::CompiledPush& kernel =
+      **std::ranges::find_if(rows, [&](const ops::CompiledPush* row) { return row->weight_transposed; });
   c.randomise(3);
   c.compute_expected();
   const auto wrong_after = [&](const ops::PushMap& map, const ops::EndBarrier& barrier) {
@@ -137,7 +138,7 @@ void check_graph(Tally& tally) {
   constexpr int kReplays = 1000;
   PushCase c(*ops::find_operation("qkv_fwd"),
              {.P = 8, .B = 1, .s = 1024, .H = 512, .Hq = 16, .Hk = 4, .D = 128, .kv_replication = true}, 3);
-  for (const ops::CompiledPush* row : ops::compiled_pushes()) {
+  for (const ops::CompiledPush* row : of_this_device(ops::compiled_pushes())) {
     const ops::CompiledPush& kernel = *row;
     if (!kernel.weight_transposed) continue;
     c.randomise(11);
