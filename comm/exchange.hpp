@@ -48,8 +48,8 @@ struct ExchangeShape {
 /// of them holds in the order of the device's stream: start takes what was enqueued before it, and what is enqueued
 /// after finish may read recv and write send. A peer that does not come is told by fault() after a synchronize().
 /// recv() may change with every start of its slot: ask for it between start and the next start. With copy_engine it is
-/// one of two that take turns, so a captured graph has an even number of exchanges of a slot; with an odd one fault() of
-/// two ranks or more has a reason after the second replay.
+/// one of two that take turns (receive_sets()), so a captured graph has an even number of exchanges of a slot; with an
+/// odd one fault() of two ranks or more has a reason after the second replay.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -61,6 +61,8 @@ class Exchange {
   const std::byte* recv(int slot) const { return do_recv(existing(slot)); }
   void start(int slot);
   void finish(int slot);
+  /// Receive buffers of a slot that take turns: so many exchanges of a slot reach all of them.
+  virtual int receive_sets() const { return 1; }
   /// Devices, for timing without peers (PreparedOperation::assume_peers_arrived): waits of finish are over at once from
   /// now on. Throws Error{usage} where that cannot be.
   virtual void assume_peers_arrived();

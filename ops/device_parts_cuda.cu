@@ -96,7 +96,7 @@ void poison_on_device(comm::Exchange& exchange, core::Device& device, int ranks)
   const std::size_t bytes = exchange.shape().bytes_per_peer * static_cast<std::size_t>(ranks);
   for (int slot = 0; slot < exchange.shape().slots; ++slot) {
     device.fill(exchange.send(slot), bytes, 0xFF);
-    for (int set = 0; set < 2; ++set) {
+    for (int set = 0; set < exchange.receive_sets(); ++set) {
       exchange.start(slot);
       exchange.finish(slot);
     }
@@ -118,7 +118,7 @@ void assume_peers_sent(comm::Exchange& exchange, core::Device& device, int ranks
   exchange.assume_peers_arrived();
   const std::size_t bytes = exchange.shape().bytes_per_peer * static_cast<std::size_t>(ranks);
   for (int slot = 0; slot < exchange.shape().slots; ++slot)
-    for (int set = 0; set < 2; ++set) {
+    for (int set = 0; set < exchange.receive_sets(); ++set) {
       exchange.start(slot);
       exchange.finish(slot);
       // The exchange's to write; in the peers' stead, who will not.

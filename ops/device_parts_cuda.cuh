@@ -46,23 +46,24 @@ class DeviceWide {
   core::Bf16Matrix matrix_;
 };
 
-/// Bytes of an exchange of slabs on a device, by peer copies: a send buffer and two receive buffers that take turns, and
-/// one flag a peer, and the numbers of the exchanges. NCCL has no second receive buffer, and pages of
-/// 2 MiB; what it keeps for itself is not counted.
+/// Bytes of an exchange of slabs on a device, by peer copies: a send buffer and two receive buffers that take turns,
+/// and one flag a peer, and the numbers of the exchanges. NCCL has no second receive buffer, and pages of 2 MiB; what
+/// it keeps for itself is not counted.
 std::int64_t device_exchange_bytes(const core::Problem& problem, std::int64_t slab_columns, std::int64_t rows,
                                    int slots);
-/// Fills the send buffers, and through exchanges both sets of receive buffers, with 0xFF. Ranks: collective.
+/// Fills the send buffers, and through exchanges all sets of receive buffers, with 0xFF. Ranks: collective.
 void poison_on_device(comm::Exchange& exchange, core::Device& device, int ranks);
 
-/// Fills device memory with numbers like those of activations, a block of them again and again: what is timed must not be
-/// zeros, on which a GPU draws less power and runs faster.
+/// Fills device memory with numbers like those of activations, a block of them again and again: what is timed must not
+/// be zeros, on which a GPU draws less power and runs faster.
 void fill_random(core::Device& device, std::byte* to, std::size_t bytes, int rank);
-/// Exchange::assume_peers_arrived(), with both sets of receive buffers filled with such numbers, as if peers had sent them.
+/// Exchange::assume_peers_arrived(), with all sets of receive buffers filled with such numbers, as if peers had sent
+/// them.
 void assume_peers_sent(comm::Exchange& exchange, core::Device& device, int ranks, int rank);
 
-/// 32-bit words that ranks write on each other's devices to say how far they are, and words of this rank alone; all zero
-/// at first. Words of peers are launch numbers, compared by their signed difference, and come in groups of P: word i of
-/// a group is written by rank i.
+/// 32-bit words that ranks write on each other's devices to say how far they are, and words of this rank alone; all
+/// zero at first. Words of peers are launch numbers, compared by their signed difference, and come in groups of P: word
+/// i of a group is written by rank i.
 ///
 /// Ranks: making it is collective.
 class DeviceFlags {

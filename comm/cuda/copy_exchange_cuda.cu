@@ -48,6 +48,7 @@ class CopyExchange final : public Exchange {
     for (int k = 1; k <= P_; ++k) group_.own_device().side_stream(side(k));  // made now, not in a run
   }
 
+  int receive_sets() const override { return kSets; }
   void assume_peers_arrived() override { meetings_.assume_peers_arrived(); }
 
   core::Reason fault() override {

@@ -1,7 +1,9 @@
+#include <graph_cuda.cuh>
 #include <kernel_checks_cuda.cuh>
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string_view>
 
 namespace megaup::cuda_tests {
@@ -71,20 +73,13 @@ std::vector<core::Problem> layout_problems(CaseSet set, std::int64_t H, std::spa
 }
 
 void replay_as_graph(const ops::PreparedKernel& kernel, int replays) {
-  cudaStream_t stream = nullptr;
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
-  kernel.run(stream);
-  check(cudaStreamEndCapture(stream, &graph), "capture");
-  check(cudaGraphInstantiate(&executable, graph, 0), "graph");
+  cudaStream_t made = nullptr;
+  check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "stream");
+  const std::unique_ptr<CUstream_st, decltype(&cudaStreamDestroy)> stream(made, cudaStreamDestroy);
+  const Graph graph(made, 1, [&] { kernel.run(made); });
   check(cudaDeviceSynchronize(), "what was enqueued before");  // in other streams
-  for (int replay = 0; replay < replays; ++replay) check(cudaGraphLaunch(executable, stream), "replay");
-  check(cudaStreamSynchronize(stream), "replays");
-  cudaGraphExecDestroy(executable);
-  cudaGraphDestroy(graph);
-  cudaStreamDestroy(stream);
+  for (int replay = 0; replay < replays; ++replay) graph.replay();
+  check(cudaStreamSynchronize(made), "replays");
 }
 
 }  // namespace megaup::cuda_tests
