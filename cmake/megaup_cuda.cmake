@@ -27,30 +27,29 @@ function(megaup_cuda_settings target)
   set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
 endfunction()
 
-# Both kinds of CUDA files of a layer. *_sm90_cuda.cu hold one kernel each, for the tensor cores of one architecture; the
-# name before the ending is that of its row: push_c128x256_tn_sm90_cuda.cu defines push_c128x256_tn, a row of the table
-# that ops/CMakeLists.txt makes of MEGAUP_KERNELS_push.
+# Both kinds of CUDA files of a layer. *_sm90_cuda.cu and *_sm100_cuda.cu hold one kernel each, for the tensor cores of one
+# architecture, and are left out where that is not among CMAKE_CUDA_ARCHITECTURES; the name before the ending is that of its
+# row: push_c128x256_tn_sm90_cuda.cu defines push_c128x256_tn, a row of the table that ops/CMakeLists.txt makes of
+# MEGAUP_KERNELS_push.
 function(megaup_add_cuda_files target)
   set(kernels ${ARGN})
-  list(FILTER kernels INCLUDE REGEX "_sm90_cuda\\.cu$")
+  list(FILTER kernels INCLUDE REGEX "_sm(90|100)_cuda\\.cu$")
   set(others ${ARGN})
   list(REMOVE_ITEM others ${kernels})
   if(others)
     megaup_add_cuda(${target} ${others})
   endif()
-  list(FIND CMAKE_CUDA_ARCHITECTURES 90a-real hopper)
-  if(hopper EQUAL -1)
-    return()
-  endif()
   foreach(kernel IN LISTS kernels)
     get_filename_component(row ${kernel} NAME)
-    string(REGEX REPLACE "_sm90_cuda\\.cu$" "" row ${row})
-    if(NOT row MATCHES "${MEGAUP_CUDA_KERNELS}")
+    string(REGEX MATCH "_sm([0-9]+)_cuda\\.cu$" ending ${row})
+    set(architecture ${CMAKE_MATCH_1})
+    string(REPLACE ${ending} "" row ${row})
+    if(NOT ${architecture}a-real IN_LIST CMAKE_CUDA_ARCHITECTURES OR NOT row MATCHES "${MEGAUP_CUDA_KERNELS}")
       continue()
     endif()
     string(REGEX REPLACE "_.*" "" family ${row})
     set_property(TARGET ${target} APPEND PROPERTY MEGAUP_KERNELS_${family} ${row})
-    megaup_add_cuda(${target} SUFFIX sm90 ARCHITECTURES 90a-real ${kernel})
+    megaup_add_cuda(${target} SUFFIX sm${architecture} ARCHITECTURES ${architecture}a-real ${kernel})
   endforeach()
 endfunction()
 

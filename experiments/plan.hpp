@@ -61,8 +61,9 @@ std::vector<std::uint8_t> block_kinds(const Spec& spec);
 /// The plan as text for people; `gflops` is the assumed rate of the whole machine, from which the time is estimated.
 std::string plan_table(const Plan& plan, double gflops);
 /// The planners' tables of fused GPU kernels for every operation of every cell that runs, equal ones once. Pure: no device
-/// is asked; a rank has `multiprocessors`.
-std::string kernel_tables(const Plan& plan, std::int64_t multiprocessors);
+/// is asked; a rank has `multiprocessors` of this architecture.
+std::string kernel_tables(const Plan& plan, std::int64_t multiprocessors,
+                          ops::Architecture architecture = ops::Architecture::sm_90a);
 /// The plan as JSON for programs (format "megaup-plan").
 std::string plan_json(const Plan& plan, double gflops);
 

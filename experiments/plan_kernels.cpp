@@ -17,12 +17,13 @@ namespace {
 
 /// The planner's table, or why the fused arm cannot do it at all.
 std::string kernel_table(const ops::Operation& op, const core::Problem& problem, const Spec& spec,
-                         std::int64_t multiprocessors) {
+                         std::int64_t multiprocessors, ops::Architecture architecture) {
   const auto shape = ops::gemm_shape(op, problem);
   const bool emulated = spec.backend.share_device || spec.backend.solo;
   const ops::DeviceSetting device{.regime = spec.measure.duty,
                                   .sms = multiprocessors,
-                                  .peers = emulated ? ops::Peers::same_device : ops::Peers::linked};
+                                  .peers = emulated ? ops::Peers::same_device : ops::Peers::linked,
+                                  .architecture = architecture};
   const auto refused = [](const std::string& why) { return fmt::format("no fused kernel: {}\n", why); };
   if (op.kind == ops::Kind::gemm_to_a2a) {
     if (const auto why = ops::push_refusal(problem, op.columns)) return refused(*why);
@@ -39,13 +40,14 @@ struct Table {
 
 }  // namespace
 
-std::string kernel_tables(const Plan& plan, std::int64_t multiprocessors) {
+std::string kernel_tables(const Plan& plan, std::int64_t multiprocessors, ops::Architecture architecture) {
   std::vector<Table> tables;
   for (const Cell& cell : plan.cells) {
     if (!cell.refused.empty()) continue;
     for (const std::string& name : plan.spec.operations) {
       if (name == kSequence) continue;  // made of the others
-      std::string text = kernel_table(*ops::find_operation(name), cell.problem, plan.spec, multiprocessors);
+      std::string text =
+          kernel_table(*ops::find_operation(name), cell.problem, plan.spec, multiprocessors, architecture);
       const auto same = std::ranges::find(tables, text, &Table::text);
       if (same != tables.end())
         ++same->others;

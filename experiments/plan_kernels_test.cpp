@@ -16,14 +16,15 @@ constexpr std::array<std::string_view, 4> kOperations{"qkv_fwd", "out_fwd", "out
 constexpr std::array<std::string_view, 2> kArms{"native_packed", "fused"};
 constexpr std::array<std::string_view, 1> kKernels{"c256x192"}, kOrders{"N2"};
 
-std::string tables(const std::string& tokens, const std::string& rest = "") {
+std::string tables(const std::string& tokens, const std::string& rest = "",
+                   ops::Architecture architecture = ops::Architecture::sm_90a) {
   const KnownNames known{.operations = kOperations, .cuda_arms = kArms, .pull = {kKernels, kOrders}};
   const auto spec = parse_spec(
       "spec_version: 1\nname: t\nworkload: {batch: 1}\nmatrix: {model: llama-3.1-8b, cp: [2, 4], "
       "tokens_per_rank: " +
           tokens + "}\nbackend: {device: cuda" + rest + "}\n",
       "t.yaml", known);
-  return kernel_tables(plan(spec, {}), 132);
+  return kernel_tables(plan(spec, {}), 132, architecture);
 }
 
 std::size_t count(const std::string& text, std::string_view part) {
@@ -47,6 +48,15 @@ TEST_CASE("the plan prints what the planners of fused kernels chose, equal table
 TEST_CASE("the plan knows where the peers are", "[plan]") {
   CHECK_THAT(tables("2048", ", share_device: true"), ContainsSubstring("sustained, peers on the same device: auto\n"));
   CHECK_THAT(tables("2048", ", solo: true"), ContainsSubstring("sustained, peers on the same device: auto\n"));
+}
+
+TEST_CASE("the plan of another architecture has its kernels, and says that they were never run", "[plan]") {
+  const std::string out = tables("2048", "", ops::Architecture::sm_100a);
+  INFO(out);
+  CHECK(count(out, "CHOSEN") == 4);
+  CHECK(count(out, " on 132 SMs of sm_100a, ") == 4);
+  CHECK(count(out, "  sm_100a: compiled, never run on a device; rates not measured\n") == 4);
+  CHECK(count(out, "c128x256") == 0);
 }
 
 TEST_CASE("the plan says which fused kernel cannot run, or is not the one asked for", "[plan]") {

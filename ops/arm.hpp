@@ -44,15 +44,16 @@ std::string choose_gemm_provider(const Operation& op, const core::Problem& probl
 /// Where an arm runs. Operands of a communicator with a device live there.
 enum class Place : std::uint8_t { host, cuda };
 
-/// One operation done one way, with everything that is set up once (plans, buffers, handles, peer maps). run() is what is
-/// timed.
+/// One operation done one way, with everything that is set up once (plans, buffers, handles, peer maps). run() is what
+/// is timed.
 ///
 /// Ranks   all ranks of the group call run() together; destruction is collective.
 ///
 /// run     reads the inputs of its Operands, writes the outputs; returns when this rank's outputs are complete and its
 ///         inputs may be changed. No allocation, no barrier among ranks beyond the data it waits for. On a device it
 ///         only enqueues in the device's stream, waits for nothing on the host, and can be captured in a graph:
-///         an even number of runs, replayed after an even number of others, because buffers take turns.
+///         an even number of runs, replayed after an even number of others, because buffers take turns. fault() of an
+///         arm whose buffers do says that a replay was out of turn; its output is then not where current_set() says.
 ///
 /// Output  of gemm_to_a2a: heads(current_set()), valid until the next run() on this rank begins.
 ///

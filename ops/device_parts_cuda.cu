@@ -4,7 +4,6 @@
 #include <limits>
 #include <string>
 
-#include <megaup/ops/fused_kernels.hpp>
 #include <megaup/ops/prepared_kernel_cuda.cuh>
 #include <megaup/ops/random_input.hpp>
 
@@ -58,6 +57,18 @@ core::Reason unsound_on_device(const core::Problem& problem, const Context& cont
 core::Reason no_fused_kernels(const core::Device& device) {
   const Capability has = capability(device);
   return no_fused_kernels(has.major, has.minor);
+}
+
+Architecture architecture_of(const core::Device& device) {
+  const Capability has = capability(device);
+  if (const auto architecture = fused_architecture(has.major, has.minor)) return *architecture;
+  throw core::Error(core::ErrorKind::environment, *no_fused_kernels(has.major, has.minor));
+}
+
+DeviceSetting fused_setting(const Context& context) {
+  DeviceSetting setting = device_setting(context);
+  setting.architecture = architecture_of(*context.communicator.device());
+  return setting;
 }
 
 void require_aligned_rows(const Operands& operands) {

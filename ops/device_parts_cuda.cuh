@@ -6,6 +6,7 @@
 
 #include <megaup/ops/arm.hpp>
 #include <megaup/ops/device_reorder_cuda.cuh>
+#include <megaup/ops/fused_kernels.hpp>
 
 /// Parts that several arms on a device are built of.
 namespace megaup::ops {
@@ -23,6 +24,10 @@ core::Reason unsound_on_device(const core::Problem& problem, const Context& cont
 core::Reason unsound_on_device(const core::Problem& problem, const Context& context, comm::Transport transport);
 /// ops/fused_kernels.hpp, asked of a device.
 core::Reason no_fused_kernels(const core::Device& device);
+/// The same. Throws Error{environment} where no_fused_kernels() has a reason.
+Architecture architecture_of(const core::Device& device);
+/// device_setting() with the architecture of the device. Throws as that does.
+DeviceSetting fused_setting(const Context& context);
 /// Throws Error{cell} naming the tensor unless its rows start at multiples of 16 bytes, as bulk tensor copies need.
 void require_aligned_rows(const Operands& operands);
 

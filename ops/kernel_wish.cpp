@@ -14,14 +14,20 @@ bool fits(const PricedKernel& candidate, const KernelWish& wish) {
          (wish.order.empty() || wish.order == candidate.order);
 }
 
-/// The index of the fastest that fits, the first of equals; candidates.size() if none does.
-std::size_t fastest(std::span<const PricedKernel> candidates, const KernelWish& wish) {
+/// The index of the cheapest that fits, the first of equals; candidates.size() if none does.
+std::size_t cheapest(std::span<const PricedKernel> candidates, const KernelWish& wish) {
   std::size_t best = candidates.size();
   for (std::size_t i = 0; i < candidates.size(); ++i)
-    if (fits(candidates[i], wish) &&
-        (best == candidates.size() || candidates[i].microseconds < candidates[best].microseconds))
+    if (fits(candidates[i], wish) && (best == candidates.size() || candidates[i].cost < candidates[best].cost))
       best = i;
   return best;
+}
+
+std::string excess(const PricedKernel& candidate, const PricedKernel& best) {
+  const double more = candidate.cost - best.cost;
+  if (candidate.measured)
+    return more > 0 ? fmt::format("{:.1f} us slower", more) : "as fast, but a later row of the table";
+  return more > 0 ? fmt::format("{:.2f} waves more", more) : "as many waves, but a later row of the table";
 }
 
 /// Every name once, in the order of the candidates.
@@ -42,16 +48,12 @@ std::string text(const KernelWish& wish) {
 }
 
 std::vector<core::Reason> rejections(std::span<const PricedKernel> candidates, const KernelWish& wish) {
-  const std::size_t best = fastest(candidates, wish);
+  const std::size_t best = cheapest(candidates, wish);
   std::vector<core::Reason> reasons(candidates.size());
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (i == best) continue;
-    if (!fits(candidates[i], wish)) {
-      reasons[i] = fmt::format("the spec asks for {}", text(wish));
-      continue;
-    }
-    const double excess = candidates[i].microseconds - candidates[best].microseconds;
-    reasons[i] = excess > 0 ? fmt::format("{:.1f} us slower", excess) : "as fast, but a later row of the table";
+    reasons[i] = fits(candidates[i], wish) ? excess(candidates[i], candidates[best])
+                                           : fmt::format("the spec asks for {}", text(wish));
   }
   return reasons;
 }
@@ -68,6 +70,20 @@ core::Reason unfulfilled(std::span<const PricedKernel> candidates, const KernelW
                        fmt::join(kernels, ", "));
   return fmt::format("the spec asks for {}: this shape's grid of tiles has no order {}; there are {}", text(wish),
                      wish.order, fmt::join(orders, ", "));
+}
+
+std::string predicted(bool measured, double microseconds) {
+  return measured ? fmt::format("{:.1f}", microseconds) : "?";
+}
+
+core::Reason foreign(std::span<const KernelPlace> table, const KernelWish& wish, Architecture architecture) {
+  const auto asked = std::ranges::find(table, std::string_view(wish.kernel), &KernelPlace::name);
+  if (asked == table.end() || asked->architecture == architecture) return {};
+  std::vector<std::string_view> others;
+  for (const KernelPlace& kernel : table)
+    if (kernel.architecture == architecture) others.push_back(kernel.name);
+  return fmt::format("the spec asks for {}: kernel {} is for {}, and this device is of {}, for which there are {}",
+                     text(wish), asked->name, name(asked->architecture), name(architecture), fmt::join(others, ", "));
 }
 
 }  // namespace megaup::ops

@@ -28,6 +28,16 @@ TEST_CASE("the fastest of the kernels that fit a wish is chosen, the first of eq
         Texts{"chosen", "the spec asks for a/N2", "the spec asks for a/N2", "the spec asks for a/N2"});
 }
 
+TEST_CASE("kernels without a rate are compared by waves") {
+  const std::vector<PricedKernel> candidates{{"a", "N2", 8, false}, {"a", "N1", 7.5, false}, {"b", "N2", 7.5, false}};
+  const auto found = rejections(candidates, {});
+  CHECK(found[0] == "0.50 waves more");
+  CHECK_FALSE(found[1]);
+  CHECK(found[2] == "as many waves, but a later row of the table");
+  CHECK(predicted(true, 12.34) == "12.3");
+  CHECK(predicted(false, 0) == "?");
+}
+
 TEST_CASE("a wish that nothing fits is refused with what there is") {
   CHECK_FALSE(unfulfilled(kCandidates, {}));
   CHECK_FALSE(unfulfilled(kCandidates, {"b", "N1"}));

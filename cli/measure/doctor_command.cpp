@@ -13,6 +13,7 @@
 #include <megaup/core/version.hpp>
 #include <megaup/experiments/environment.hpp>
 #include <megaup/ops/arm.hpp>
+#include <megaup/ops/fused_kernels.hpp>
 #include <megaup/ops/host_gemm.hpp>
 
 namespace megaup::cli {
@@ -85,6 +86,20 @@ void links(Findings& findings, const std::vector<core::CudaDevice>& devices) {
   }
 }
 
+/// Whether fused kernels are written for this device, and what has been seen of them.
+void fused_kernels(Findings& findings, const core::CudaDevice& device) {
+  const auto architecture = ops::architecture_named(device.architecture + "a");
+  if (!architecture) {
+    findings.add(Health::warn, fmt::format("fused kernels on GPU {}: none for {}", device.index, device.architecture), "native arms run");
+    return;
+  }
+  const auto text = fmt::format("fused kernels on GPU {}: {}: {}", device.index, name(*architecture), evidence(*architecture));
+  if (*architecture == ops::Architecture::sm_90a)
+    findings.add(Health::ok, text);
+  else
+    findings.add(Health::warn, text, "their results are checked before they are timed, as all are; a wrong one fails its cell");
+}
+
 void gpus(Findings& findings) {
   constexpr std::string_view kFewest = "for cp above the number of GPUs, or to time one rank alone: backend: {device: cuda, share_device: true} or {device: cuda, solo: true}";
   if (const auto why = core::no_cuda()) {
@@ -99,6 +114,7 @@ void gpus(Findings& findings) {
     const auto state = core::Nvml(device.uuid).state();
     findings.add(Health::ok, fmt::format("GPU {}: {}, {}, {}, {} multiprocessors, {:.1f} GiB; {:.0f} W, {:.0f} MHz", device.index, device.name, device.uuid,
                                          device.architecture, device.multiprocessors, static_cast<double>(device.bytes) / (1 << 30), state.power_w, 1e-6 * state.sm_clock_hz));
+    fused_kernels(findings, device);
   }
   links(findings, devices);
   if (const auto why = comm::no_nccl())

@@ -17,6 +17,7 @@ int run(int argc, char** argv) {
   experiments::PlanOptions options{.version = core::version()};
   double gflops = 100;
   std::int64_t multiprocessors = 0;
+  std::string architecture(name(ops::Architecture::sm_90a));
   app.add_option("SPEC", spec, "a spec file, or the name of a shipped one (quickstart, reference-56, ...)")->required();
   app.add_option("--format", format, "table or json")->check(CLI::IsMember({"table", "json"}));
   app.add_option("--world", options.world,
@@ -30,6 +31,8 @@ int run(int argc, char** argv) {
                  "device: cuda: also print what the planner of the fused kernels looked at and chose, for ranks with this "
                  "many multiprocessors (a whole H200 has 132)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
+  app.add_option("--architecture", architecture, "with --kernels: what these multiprocessors are, sm_90a or sm_100a")
+      ->check(CLI::IsMember({"sm_90a", "sm_100a"}));
   if (const auto status = parse_arguments(app, argc, argv)) return *status;
 
   const KnownTables known;
@@ -41,7 +44,7 @@ int run(int argc, char** argv) {
   options.device_bytes = device_bytes(loaded);
   const auto plan = experiments::plan(loaded, options);
   fmt::print("{}", format == "json" ? experiments::plan_json(plan, gflops) : experiments::plan_table(plan, gflops));
-  if (multiprocessors > 0) fmt::print("{}", experiments::kernel_tables(plan, multiprocessors));
+  if (multiprocessors > 0) fmt::print("{}", experiments::kernel_tables(plan, multiprocessors, *ops::architecture_named(architecture)));
   if (plan.n_runnable > 0) return 0;
   fmt::print(stderr, "megaup: {}: no cell of this spec can run: {}\n", plan.spec.file, plan.cells.front().refused);
   return core::exit_status(core::ErrorKind::usage);

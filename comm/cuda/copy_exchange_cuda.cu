@@ -3,8 +3,8 @@
 
 #include <cuda_runtime.h>
 
-#include <megaup/comm/cuda/arrivals_cuda.cuh>
 #include <megaup/comm/cuda/event_cuda.cuh>
+#include <megaup/comm/cuda/meetings_cuda.cuh>
 #include <megaup/core/cuda_parts_cuda.cuh>
 
 namespace megaup::comm::cuda {
@@ -17,18 +17,17 @@ constexpr int kMaxRanks = 1024;  // a thread each
 
 __global__ void await_blocks(const device::Arrivals arrivals, std::uint32_t set) {
   const std::uint32_t epoch = *arrivals.epoch;
-  if (threadIdx.x == 0 && epoch % kSets != set) device::report(arrivals, device::kOutOfTurn);
+  if (threadIdx.x == 0 && epoch % kSets != set) device::report(arrivals.patience.lost, device::kOutOfTurn);
   device::await_all(arrivals, epoch);
 }
 
 /// Each rank pushes its blocks to its peers, one stream a peer, and after each the number of the exchange into a word
 /// of the peer, also by a copy: no multiprocessor is needed while others work. A peer has two receive sets in turn:
-/// exchange e+2 begins after the peer's e+1 has come, which it sent after it had read e. So nobody waits before
-/// sending.
+/// exchange e+2 begins after the peer's e+1 has come, which it sent after it had read e. Nobody waits before sending.
 ///
-/// Graphs   numbers are counted on the device, by the kernel that waits. The sets are addresses, chosen when copies are
-///          enqueued: a graph must capture an even number of exchanges of a slot. The kernel knows a set that is not
-///          the number's, and fault() says so.
+/// Graphs   numbers are counted on the device, by the kernel that waits. The sets are addresses, chosen when copies
+///          are enqueued: a graph must capture an even number of exchanges of a slot. The kernel knows a set that is
+///          not the number's, and fault() says so.
 ///
 /// Picture, rank 1 of 4:  main stream  ──ready──────────────────────────▶ wait kernel (words of 0, 2, 3) ──▶ readers
 ///                        side 0       ──▶ block to 2, word ──▶ sent ────▲

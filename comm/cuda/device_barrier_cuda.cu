@@ -2,7 +2,7 @@
 
 #include <cuda_runtime.h>
 
-#include <megaup/comm/cuda/arrivals_cuda.cuh>
+#include <megaup/comm/cuda/meetings_cuda.cuh>
 #include <megaup/core/cuda_parts_cuda.cuh>
 
 namespace megaup::comm::cuda {

@@ -17,7 +17,7 @@ struct Choice {
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
   const PullPlan plan =
-      plan_pull(gemm_shape(op, problem), core::TokenLayout{problem}.run_rows(), device_setting(context), context.pull);
+      plan_pull(gemm_shape(op, problem), core::TokenLayout{problem}.run_rows(), fused_setting(context), context.pull);
   if (plan.refused) return {.why = plan.refused};
   const PullCandidate& best = plan.chosen();
   for (const CompiledPull* row : compiled_pulls())
@@ -74,6 +74,7 @@ class Fused final : public PreparedOperation {
             {"raster", std::string(name(Raster::along_n))},
             {"swizzle", std::int64_t{choice_.swizzle}},
             {"kernel_asked", asked_},
+            {"kernel_evidence", std::string(evidence(choice_.kernel->architecture))},
             {"multiprocessors", planned_for_},
             {"move_block_rows", choice_.moves.block_rows},
             {"move_group_rows", choice_.moves.group_rows},

@@ -2,23 +2,18 @@
 
 #include <cstdint>
 
+#include <megaup/comm/cuda/await_cuda.cuh>
 #include <megaup/ops/a2a_gemm/pull_work_cuda.cuh>
-#include <megaup/ops/gemm_a2a/end_barrier_cuda.cuh>
 
 /// Flags of the pull. All count epochs, or quanta over all epochs, and wrap around: only differences count.
 namespace megaup::ops::device {
 
+using comm::device::await_word, comm::device::load_acquire_system, comm::device::nanoseconds, comm::device::reached,
+    comm::device::report;
+
 /// Second byte of PullFlags::lost, as pull_fault() reads it.
 enum PullWait : std::uint32_t { kWaitReady = 0, kWaitLanded = 1, kWaitRead = 2, kWaitSums = 3 };
 
-__device__ inline bool reached(std::uint32_t seen, std::uint32_t target) {
-  return static_cast<std::int32_t>(seen - target) >= 0;
-}
-__device__ inline std::uint32_t load_acquire_system(const std::uint32_t* word) {
-  std::uint32_t seen;
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
-  return seen;
-}
 __device__ inline std::uint32_t load_acquire_device(const std::uint32_t* word) {
   std::uint32_t seen;
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
@@ -35,20 +30,13 @@ __device__ inline std::uint32_t load_relaxed_device(const std::uint32_t* word) {
 /// Orders plain accesses to global memory with those of the bulk engine.
 __device__ inline void fence_bulk_engine() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
-/// The first fault is kept: later ones are its consequences. Then no wait waits any longer.
-__device__ inline void report(const PullFlags& flags, std::uint32_t fault) { atomicCAS(flags.lost(), 0u, fault); }
+/// The poller then waits no longer either: what it waits for may never land.
 __device__ inline bool gave_up(const PullFlags& flags) { return load_relaxed_device(flags.lost()) != 0; }
 
 /// Waits until a peer's word has reached `epoch`, for at most the timeout; then says which one did not.
 __device__ inline void wait_for_word(const PullFlags& flags, const std::uint32_t* word, std::uint32_t epoch,
                                      std::uint32_t rank, PullWait what) {
-  std::uint64_t deadline = 0;
-  while (!reached(load_acquire_system(word), epoch)) {
-    const std::uint64_t now = nanoseconds();  // slow to read: only a wait that really waits looks at it
-    if (deadline == 0) deadline = now + flags.timeout_ns;
-    if (now > deadline) report(flags, (what << 8) + rank + 1);
-    if (gave_up(flags)) return;
-  }
+  await_word(word, epoch, {flags.lost(), flags.timeout_ns}, (what << 8) + rank + 1);
 }
 
 /// The two helper warps and the loading warp meet once, before anything is counted.
@@ -107,7 +95,7 @@ __device__ inline void poll(const PullWork& work, const typename Scheduler::Para
       const std::uint64_t now = nanoseconds();
       if (deadline == 0) deadline = now + 2 * work.flags.timeout_ns;  // a mover that waits in vain says more
       if (now > deadline && lane == upto)
-        report(work.flags, lane < work.ranks ? (kWaitLanded << 8) + peer + 1 : (kWaitSums << 8));
+        report(work.flags.lost(), lane < work.ranks ? (kWaitLanded << 8) + peer + 1 : (kWaitSums << 8));
       __syncwarp();
       if (__any_sync(0xffffffffu, gave_up(work.flags))) {
         here = work.shards;

@@ -59,12 +59,13 @@ using PreparePullPlain = std::unique_ptr<PreparedKernel> (*)(const PullGemm&, co
 /// Every rank of the group launches once an epoch. The peers' launches must be able to run at the same time.
 struct CompiledPull {
   std::string_view name;  // of pull_kernels()
+  Architecture architecture;
   bool weight_transposed;
   PreparePull pull;
   PreparePullPlain plain;
 };
-/// From a table that the linker checks: one row a file pull_*_sm90_cuda.cu. Empty where the program is built for no Hopper
-/// GPU.
+/// From a table that the linker checks: one row a file pull_*_sm90_cuda.cu or pull_*_sm100_cuda.cu, for each architecture
+/// that the program is built for. A device runs those of its own.
 std::span<const CompiledPull* const> compiled_pulls();
 
 }  // namespace megaup::ops

@@ -4,12 +4,20 @@
 #include <megaup/ops/a2a_gemm/pull_mover_cuda.cuh>
 #include <megaup/ops/gemm_a2a/push_kernel_cuda.cuh>
 
-/// The kernels themselves: the library's schedule and epilogue around PullMainloop, and two helper warps.
+/// The kernels themselves: the library's schedule and epilogue around PullMainloop, and two helper warps. Those for Hopper
+/// GPUs; pull_kernel_sm100_cuda.cuh says what is different on Blackwell.
 namespace megaup::ops::device {
 
 /// What a kernel is; a template argument of everything below, so that no two kernels share a name.
 template <Schedule schedule_, int tile_m_, int tile_n_, int cluster_m_, int cluster_n_, bool weight_transposed_>
 struct PullConfig {
+  static constexpr Architecture kArchitecture = Architecture::sm_90a;
+  using PlainScheduler = void;  // the library's own choice
+  // Warps of the loading warpgroup that the library leaves idle: without a C to read and with its static scheduler. They
+  // come out of the kernel at once.
+  static constexpr std::uint32_t kPollerWarp = 1, kMoverWarp = 2;
+  template <class Scheduler>
+  using BlockTiles = Scheduler;  // says the tiles of this block
   static constexpr bool kPingPong = schedule_ == Schedule::ping_pong;
   static constexpr bool kWeightTransposed = weight_transposed_;
   static constexpr int kRowTiles = tile_m_ / static_cast<int>(kPullTileRows);
@@ -39,24 +47,22 @@ struct PullConfig {
 
 template <class Config, class Mainloop>
 using PullUniversal =
-    cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, Mainloop, typename Config::Epilogue>;
+    cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, Mainloop, typename Config::Epilogue,
+                                         typename Config::PlainScheduler>;
 
-/// Warps of the loading warpgroup that the library leaves idle: without a C to read and with its static scheduler. They
-/// come out of the kernel at once.
-constexpr std::uint32_t kPollerWarp = 1, kMoverWarp = 2;
-
-template <class Kernel, int kRowTiles>
+template <class Config, class Kernel>
 struct PullTail {
   typename Kernel::TileSchedulerParams schedule;
   PullWork work;
 
   CUTLASS_DEVICE void operator()() const {
     const std::uint32_t warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
-    if (warp != kPollerWarp && warp != kMoverWarp) return;
+    if (warp != Config::kPollerWarp && warp != Config::kMoverWarp) return;
     extern __shared__ __align__(1024) char memory[];  // the kernel's own
     PullShared& shared = reinterpret_cast<typename Kernel::SharedStorage*>(memory)->tensors.mainloop.pull;
-    if (warp == kPollerWarp)
-      poll<typename Kernel::TileScheduler, kRowTiles>(work, schedule, shared);
+    if (warp == Config::kPollerWarp)
+      poll<typename Config::template BlockTiles<typename Kernel::TileScheduler>, Config::kRowTiles>(work, schedule,
+                                                                                                     shared);
     else
       move(work, shared);
   }
@@ -93,6 +99,30 @@ std::unique_ptr<PreparedKernel> prepare_pull_plain(const PullGemm& gemm, const v
   return std::make_unique<Launch<K, NoTail<K>>>(pull_params<Config, K>(gemm, a), NoTail<K>{});
 }
 
+/// Clusters that the device can hold at once. The library's own estimate knows the layout of Hopper GPUs; a block that is
+/// not resident moves nothing, and all others would wait for it.
+template <class Kernel, class Tail>
+int resident_clusters() {
+  using Cluster = typename Kernel::ClusterShape;
+  check(cudaFuncSetAttribute(gemm_entry<Kernel, Tail>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             Kernel::SharedStorageSize),
+        "shared memory of a pull kernel");
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = cute::size<0>(Cluster{});
+  cluster.val.clusterDim.y = cute::size<1>(Cluster{});
+  cluster.val.clusterDim.z = 1;
+  cudaLaunchConfig_t launch{};
+  launch.gridDim = dim3(cute::size<0>(Cluster{}), cute::size<1>(Cluster{}));
+  launch.blockDim = Kernel::get_block_shape();
+  launch.dynamicSmemBytes = Kernel::SharedStorageSize;
+  launch.attrs = &cluster;
+  launch.numAttrs = 1;
+  int clusters = 0;
+  check(cudaOccupancyMaxActiveClusters(&clusters, gemm_entry<Kernel, Tail>, &launch), "resident clusters");
+  return clusters;
+}
+
 template <class Config>
 std::unique_ptr<PreparedKernel> prepare_pull(const PullGemm& gemm, const PullMap& map, const PullMoves& moves,
                                              const PullHeads& heads, const PullFlags& flags) {
@@ -116,16 +146,18 @@ std::unique_ptr<PreparedKernel> prepare_pull(const PullGemm& gemm, const PullMap
   if (map.sums > 0)
     routes.sources[PullRoutes::kSums] =
         Mainloop::encode(work.staging[kPullKinds], map.rows, map.head_tiles * kPullTileK, map.sums);
+  using Tail = PullTail<Config, K>;
+  if constexpr (Config::kArchitecture != Architecture::sm_90a)
+    params.hw_info.max_active_clusters = resident_clusters<K, Tail>();
   const dim3 grid = K::get_grid_shape(params);
   if (std::uint64_t{grid.x} * grid.y * grid.z > params.scheduler.blocks_per_problem_)
     throw core::Error(core::ErrorKind::environment, "a block of a pull kernel would have no tile");
-  using Tail = PullTail<K, Config::kRowTiles>;
   return std::make_unique<Launch<K, Tail>>(params, Tail{params.scheduler, work});
 }
 
 template <class Config>
 constexpr CompiledPull compiled_pull(std::string_view name) {
-  return {name, Config::kWeightTransposed, &prepare_pull<Config>, &prepare_pull_plain<Config>};
+  return {name, Config::kArchitecture, Config::kWeightTransposed, &prepare_pull<Config>, &prepare_pull_plain<Config>};
 }
 
 }  // namespace megaup::ops::device

@@ -22,12 +22,14 @@ constexpr std::int64_t kAlignment = 8;
 constexpr double kSustainedTeraflops = 670;
 constexpr double kSpacedTeraflops = 800;
 
-// "c": cooperative, "pp": ping-pong, which waits longer for its first rows because its waves are shorter.
+// "c": cooperative, "pp": ping-pong, which waits longer for its first rows because its waves are shorter. "2sm": the tensor
+// cores of two SMs, which multiply 256x256; not measured, for want of a device.
 constexpr PullKernel kKernels[] = {
     {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 1.00, 0.995, 10},
     {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.985, 1.03, 10},
     {"pp128x192", Schedule::ping_pong, 128, 192, 2, 1, 0.99, 0.99, 16},
     {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 0.94, 0.95, 16},
+    {"2sm256x256", Schedule::paired, 128, 256, 2, 1, 0, 0, 0, Architecture::sm_100a},
 };
 
 constexpr TileOrder kOrders[] = {{"N4", Raster::along_n, 4}, {"N2", Raster::along_n, 2}, {"N1", Raster::along_n, 1}};
@@ -80,6 +82,7 @@ PullCandidate costed(const PullKernel& kernel, const TileOrder& order, std::int6
       rounded_up(wave_rows(kernel, candidate.swizzle, tiles_n, plan.device.sms), candidate.moves.block_rows);
   candidate.moves.first_unit = kFirstUnit;
   candidate.moves.unit = std::min(kUnit, candidate.moves.block_rows * kPullTileK * core::kElementBytes);
+  if (!kernel.measured()) return candidate;
   const double tile_flop = 2.0 * static_cast<double>(kernel.tile_m * kernel.tile_n) * static_cast<double>(plan.shape.k);
   // Below the power cap idle SMs of the last wave are simply idle; at it they give about half of their power to others.
   const bool sustained = plan.device.regime == Regime::sustained;
@@ -109,12 +112,12 @@ core::Reason unsound(const GemmShape& shape, std::int64_t run_rows, std::int64_t
 /// A tile has rows of one run and waits for one flag of each peer.
 bool divides(const PullKernel& kernel, std::int64_t run_rows) { return run_rows % kernel.tile_m == 0; }
 
-core::Reason too_tall(const KernelWish& wish, std::int64_t run_rows) {
+core::Reason too_tall(const KernelWish& wish, std::int64_t run_rows, Architecture architecture) {
   const auto asked = std::ranges::find(kKernels, std::string_view(wish.kernel), &PullKernel::name);
   if (asked == std::end(kKernels) || divides(*asked, run_rows)) return {};
   std::vector<std::string_view> others;
   for (const PullKernel& kernel : kKernels)
-    if (divides(kernel, run_rows)) others.push_back(kernel.name);
+    if (kernel.architecture == architecture && divides(kernel, run_rows)) others.push_back(kernel.name);
   return fmt::format(
       "the spec asks for {}: its tiles of {} rows do not divide the runs of {} rows; {} have tiles that do", text(wish),
       asked->tile_m, run_rows, fmt::join(others, ", "));
@@ -132,8 +135,10 @@ const PullCandidate& PullPlan::chosen() const {
 PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, const DeviceSetting& device, const KernelWish& wish) {
   PullPlan plan{.shape = shape, .device = device, .wish = wish};
   plan.refused = unsound(shape, run_rows, device.sms);
+  if (!plan.refused) plan.refused = foreign(places(pull_kernels()), wish, device.architecture);
   if (plan.refused) return plan;
   for (const PullKernel& kernel : kKernels) {
+    if (kernel.architecture != device.architecture) continue;
     if (!divides(kernel, run_rows)) continue;
     for (const TileOrder& order : kOrders) {
       const PullCandidate candidate = costed(kernel, order, run_rows, plan);
@@ -141,20 +146,23 @@ PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, const DeviceSe
     }
   }
   choose(plan);
-  if (auto why = too_tall(wish, run_rows)) plan.refused = why;
+  if (auto why = too_tall(wish, run_rows, device.architecture)) plan.refused = why;
   return plan;
 }
 
 std::string text(const PullPlan& plan) {
   std::string out = fmt::format("pull {} x {} x {} {} on {}: {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
                                 plan.shape.weight_transposed ? "TN" : "NN", text(plan.device), text(plan.wish));
+  if (plan.device.architecture != Architecture::sm_90a)
+    out += fmt::format("  {}: {}\n", name(plan.device.architecture), evidence(plan.device.architecture));
   for (const PullCandidate& candidate : plan.candidates)
     out += fmt::format(
         "  {:<12} groups of {:>5} rows, flags of {} rows, units {} then {} bytes {:>6} tiles {:>7.2f} waves "
-        "{:>9.1f} us  {}\n",
+        "{:>9} us  {}\n",
         fmt::format("{}/{}", candidate.kernel->name, candidate.order), candidate.moves.group_rows,
         candidate.moves.block_rows, candidate.moves.first_unit, candidate.moves.unit, candidate.tiles, candidate.waves,
-        candidate.microseconds, candidate.rejected ? *candidate.rejected : "CHOSEN");
+        predicted(candidate.kernel->measured(), candidate.microseconds),
+        candidate.rejected ? *candidate.rejected : "CHOSEN");
   if (plan.refused) out += fmt::format("  refused: {}\n", *plan.refused);
   return out;
 }

@@ -11,11 +11,11 @@
 #include <megaup/ops/kernel_wish.hpp>
 #include <megaup/ops/operation.hpp>
 
-/// Chooses the kernel of a fused A2A -> GEMM on a Hopper GPU, and how its data travel. Pure: no device is asked, so it
+/// Chooses the kernel of a fused A2A -> GEMM on a GPU, and how its data travel. Pure: no device is asked, so it
 /// is tested where there is none.
 namespace megaup::ops {
 
-/// One compiled kernel, for both orientations of the weight. Tiles are tile_m x tile_n x 64; tiles are handed out along
+/// One compiled kernel, for both orientations of the weight. Tiles of one block are tile_m x tile_n x 64; tiles are handed out along
 /// N, so that few rows of A are wanted at a time.
 struct PullKernel {
   std::string_view name;
@@ -24,6 +24,10 @@ struct PullKernel {
   std::int64_t cluster_m, cluster_n;
   double sustained, spaced;   ///< rate on whole waves, 1 = cuBLASLt's, data movement included. Measured.
   double fixed_microseconds;  ///< filling the pipeline, waiting for the first rows, storing the last tile
+  Architecture architecture = Architecture::sm_90a;
+
+  /// As PushKernel::measured().
+  constexpr bool measured() const { return sustained > 0; }
 };
 std::span<const PullKernel> pull_kernels();
 /// The orders of tiles that the planner tries, with every kernel; all of them along N.
@@ -44,7 +48,7 @@ struct PullCandidate {
   PullMoves moves{};
   std::int64_t tiles = 0;      ///< computed tiles, with those that only round the grid up
   double waves = 0;            ///< tiles over SMs
-  double microseconds = 0;     ///< predicted time; an order among candidates, not a promise
+  double microseconds = 0;     ///< predicted time; an order among candidates, not a promise. 0: kernel not measured
   core::Reason rejected = {};  ///< why it was not chosen
 };
 
@@ -59,7 +63,8 @@ struct PullPlan {
   const PullCandidate& chosen() const;
 };
 
-/// The fastest predicted candidate of those that fit the wish. run_rows: length of the runs of neighbouring rows in the
+/// The fastest predicted candidate of those that are for the architecture and fit the wish; where no rates are measured,
+/// that with the fewest waves. run_rows: length of the runs of neighbouring rows in the
 /// heads (core::TokenLayout::run_rows()). Cost: microseconds. Units: shape in elements.
 PullPlan plan_pull(const GemmShape& shape, std::int64_t run_rows, const DeviceSetting& device,
                    const KernelWish& wish = {});

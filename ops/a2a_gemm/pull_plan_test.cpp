@@ -103,7 +103,8 @@ TEST_CASE("every kernel and order of a pull can be asked for, and the others say
       CHECK(order.name == std::string(name(order.raster)) + std::to_string(order.swizzle));
       CHECK(order.raster == Raster::along_n);
       const KernelWish wish{std::string(kernel.name), std::string(order.name)};
-      const PullPlan plan = plan_pull(shape(8192, 4096, 4096), 8192, {Regime::sustained, kSms}, wish);
+      const PullPlan plan =
+          plan_pull(shape(8192, 4096, 4096), 8192, {.sms = kSms, .architecture = kernel.architecture}, wish);
       REQUIRE_FALSE(plan.refused);
       CHECK(plan.chosen().kernel->name == kernel.name);
       CHECK(plan.chosen().swizzle == order.swizzle);
@@ -135,4 +136,48 @@ TEST_CASE("a pull plan prints every candidate and marks its choice") {
   CHECK_THAT(out, ContainsSubstring("groups of"));
   CHECK_THAT(out, ContainsSubstring("CHOSEN"));
   CHECK_THAT(out, ContainsSubstring("us slower"));
+}
+
+namespace {
+
+PullPlan blackwell(const GemmShape& gemm, std::int64_t run_rows, const KernelWish& wish = {}) {
+  return plan_pull(gemm, run_rows, {.sms = 148, .architecture = Architecture::sm_100a}, wish);
+}
+
+}  // namespace
+
+TEST_CASE("a pull plan has kernels of the device's architecture alone") {
+  for (const Architecture architecture : {Architecture::sm_90a, Architecture::sm_100a}) {
+    const PullPlan plan = plan_pull(shape(8192, 4096, 4096), 8192, {.sms = kSms, .architecture = architecture});
+    REQUIRE_FALSE(plan.refused);
+    for (const PullCandidate& candidate : plan.candidates) CHECK(candidate.kernel->architecture == architecture);
+  }
+}
+
+TEST_CASE("pulls whose rates nobody measured are chosen by their waves, and no time is invented") {
+  const PullPlan plan = blackwell(shape(8192, 4608, 4096), 8192);  // 18 columns: bands of 4 round them up
+  REQUIRE_FALSE(plan.refused);
+  CHECK(plan.chosen().order == "N2");
+  for (const PullCandidate& candidate : plan.candidates) {
+    CHECK(candidate.microseconds == 0);
+    CHECK(candidate.waves >= plan.chosen().waves);
+    CHECK(candidate.moves.group_rows % candidate.moves.block_rows == 0);
+  }
+  CHECK_THAT(text(plan), ContainsSubstring("on 148 SMs of sm_100a, sustained, peers over a link: auto\n"
+                                           "  sm_100a: compiled, never run on a device; rates not measured\n"));
+  CHECK_THAT(text(plan), ContainsSubstring("waves         ? us  CHOSEN"));
+}
+
+TEST_CASE("blocks of a pull that share a tile wait for rows of their own, so runs of 128 rows will do") {
+  REQUIRE_FALSE(blackwell(shape(8192, 4096, 4096), 128).refused);
+  CHECK(blackwell(shape(8192, 4096, 4096), 128).chosen().moves.block_rows == 128);
+}
+
+TEST_CASE("a pull kernel for another architecture is refused by name, with those that there are") {
+  CHECK(blackwell(shape(8192, 4096, 4096), 8192, {"c128x256", "N2"}).refused ==
+        "the spec asks for c128x256/N2: kernel c128x256 is for sm_90a, and this device is of sm_100a, for which there "
+        "are "
+        "2sm256x256");
+  const PullPlan hopper = plan_pull(shape(8192, 4096, 4096), 8192, {.sms = kSms}, {"2sm256x256", ""});
+  CHECK_THAT(hopper.refused.value_or(""), ContainsSubstring("kernel 2sm256x256 is for sm_100a"));
 }

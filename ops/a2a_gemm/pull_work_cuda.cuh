@@ -7,7 +7,7 @@
 
 #include <megaup/ops/a2a_gemm/pull_gemm_cuda.cuh>
 
-/// What the two idle warps of the loading warpgroup know: one copies the peers' heads (the mover), one watches what has
+/// What the two idle warps of a block know: one copies the peers' heads (the mover), one watches what has
 /// landed (the poller).
 namespace megaup::ops {
 

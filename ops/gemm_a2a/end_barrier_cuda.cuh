@@ -2,47 +2,27 @@
 
 #include <cstdint>
 
+#include <megaup/comm/cuda/await_cuda.cuh>
 #include <megaup/ops/gemm_a2a/push_map.hpp>
 
 /// The end of a push: no rank may read its heads before every rank has stored into them. One counter on the device,
 /// then one flag a peer.
 namespace megaup::ops {
 
+/// EndBarrier::turn of heads that every launch may write.
+constexpr std::uint32_t kAnyTurn = 2;
+
 struct EndBarrier {
   std::uint32_t* arrived;  ///< storing warps of this launch that have finished; 0 between launches
   std::uint32_t* epoch;    ///< launches so far; counted on the device, so that a captured graph can be replayed
-  std::uint32_t* lost;     ///< 0, or 1 + the rank whose flag did not come in time
+  std::uint32_t* lost;     ///< 0, or 1 + the rank whose flag did not come in time, or comm::device::kOutOfTurn
   std::uint32_t* flags[PushMap::kMaxRanks];  ///< flag block of each peer: [P] epochs, one a sender
   std::int32_t ranks, rank;                  ///< 0 ranks: no barrier, to measure what it costs
   std::uint64_t timeout_ns;
+  std::uint32_t turn = kAnyTurn;  ///< epoch modulo 2 of the launches that may write this kernel's heads
 };
 
 namespace device {
-
-__device__ inline std::uint64_t nanoseconds() {
-  std::uint64_t t;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
-  return t;
-}
-
-/// Lane p < P waits until peer p has published `epoch`, for at most the timeout. Epochs wrap around: only their
-/// difference counts.
-__device__ inline void wait_for_peer(const EndBarrier& barrier, int p, std::uint32_t epoch) {
-  const std::uint32_t* flag = barrier.flags[barrier.rank] + p;
-  std::uint64_t deadline = 0;
-  for (;;) {
-    std::uint32_t seen;
-    asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
-    if (static_cast<std::int32_t>(seen - epoch) >= 0) return;
-    const std::uint64_t now = nanoseconds();  // the clock is slow to read: only a wait that really waits looks at it
-    if (deadline == 0) {
-      if (*static_cast<volatile std::uint32_t*>(barrier.lost) != 0) return;  // waited in vain before: once is enough
-      deadline = now + barrier.timeout_ns;
-    }
-    if (now > deadline) break;
-  }
-  *barrier.lost = 1u + static_cast<std::uint32_t>(p);
-}
 
 /// Called by every converged warp that has issued stores, once, after its last one. `storing_warps`: how many of them
 /// the grid has. Returns early on all but the last warp of the grid, which publishes and waits for the peers.
@@ -74,9 +54,15 @@ __device__ inline void finish(const EndBarrier& barrier, std::uint32_t storing_w
   // One fence at system scope for the whole grid: the acquire above has seen every other warp's stores. Fencing in
   // every block costs several microseconds more.
   asm volatile("fence.acq_rel.sys;" ::: "memory");
-  if (lane >= barrier.ranks) return;
-  asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(barrier.flags[lane] + barrier.rank), "r"(epoch) : "memory");
-  wait_for_peer(barrier, lane, epoch);
+  if (lane < barrier.ranks) {
+    asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(barrier.flags[lane] + barrier.rank), "r"(epoch)
+                 : "memory");
+    comm::device::await_word(barrier.flags[barrier.rank] + lane, epoch, {barrier.lost, barrier.timeout_ns},
+                             1u + static_cast<std::uint32_t>(lane));
+  }
+  __syncwarp();  // after a fault no lane would begin to wait, and ranks that are out of turn together still meet
+  if (lane == 0 && barrier.turn != kAnyTurn && epoch % 2 != barrier.turn)
+    comm::device::report(barrier.lost, comm::device::kOutOfTurn);
 }
 
 }  // namespace device

@@ -20,7 +20,7 @@ struct Choice {
 };
 
 Choice choose(const Operation& op, const core::Problem& problem, const Context& context) {
-  const PushPlan plan = plan_push(gemm_shape(op, problem), device_setting(context), context.push);
+  const PushPlan plan = plan_push(gemm_shape(op, problem), fused_setting(context), context.push);
   if (plan.refused) return {.why = plan.refused};
   const PushCandidate& best = plan.chosen();
   for (const CompiledPush* row : compiled_pushes())
@@ -35,7 +35,8 @@ Choice choose(const Operation& op, const core::Problem& problem, const Context& 
 /// waits for theirs. Launch e writes set e % 2, as on the host (gemm_a2a/fused.cpp), so nobody waits at entry.
 ///
 /// A kernel carries the addresses of its set: there are two, which take turns. A graph must therefore capture an even
-/// number of runs.
+/// number of runs, and be replayed after an even number of others. The end of the kernel knows a set that is not the
+/// epoch's, and fault() says so.
 class Fused final : public PreparedOperation {
  public:
   Fused(Operands& operands, const Context& context, const PushChoice& choice)
@@ -50,7 +51,7 @@ class Fused final : public PreparedOperation {
     const PushMap map = push_map(operands.problem(), operands.operation().columns, operands.rank());
     for (int set = 0; set < Operands::kHeadSets; ++set)
       kernels_[static_cast<std::size_t>(set)] =
-          choice_.kernel->push(gemm(operands), map, homes(operands, set), barrier(operands));
+          choice_.kernel->push(gemm(operands), map, homes(operands, set), barrier(operands, set));
   }
 
   void run() override {
@@ -63,6 +64,9 @@ class Fused final : public PreparedOperation {
   core::Reason fault() override {
     const std::uint32_t lost = flags_.take(kLost);
     if (lost == 0) return {};
+    if (lost == comm::device::kOutOfTurn)
+      return "a graph with a fused GEMM was replayed out of turn: sets of heads take turns, so capture an even number "
+             "of runs, and replay it after an even number of others";
     return "rank " + std::to_string(rank_) + " waited in vain for the tiles of rank " + std::to_string(lost - 1) +
            " in or before launch " + std::to_string(epoch_);
   }
@@ -72,6 +76,7 @@ class Fused final : public PreparedOperation {
             {"raster", std::string(name(choice_.raster))},
             {"swizzle", std::int64_t{choice_.swizzle}},
             {"kernel_asked", asked_},
+            {"kernel_evidence", std::string(evidence(choice_.kernel->architecture))},
             {"multiprocessors", planned_for_},
             {"head_sets", std::int64_t{Operands::kHeadSets}}};
   }
@@ -103,14 +108,16 @@ class Fused final : public PreparedOperation {
     return to;
   }
 
-  EndBarrier barrier(const Operands& operands) const {
+  EndBarrier barrier(const Operands& operands, int set) const {
     EndBarrier barrier{.arrived = flags_.local() + kArrived,
                        .epoch = flags_.local() + kEpoch,
                        .lost = flags_.local() + kLost,
                        .flags = {},
                        .ranks = static_cast<std::int32_t>(operands.problem().P),
                        .rank = operands.rank(),
-                       .timeout_ns = timeout_ns_};
+                       .timeout_ns = timeout_ns_,
+                       .turn = static_cast<std::uint32_t>(set)};
+    static_assert(Operands::kHeadSets == 2, "EndBarrier::turn");
     for (int rank = 0; rank < operands.problem().P; ++rank) barrier.flags[rank] = flags_.of_rank(rank);
     return barrier;
   }

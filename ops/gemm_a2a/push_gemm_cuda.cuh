@@ -39,12 +39,13 @@ using PreparePlain = std::unique_ptr<PreparedKernel> (*)(const DeviceGemm&, void
 /// One compiled kernel: the push, and the same GEMM with its plain store into C [M, W], to compare with.
 struct CompiledPush {
   std::string_view name;  // of push_kernels()
+  Architecture architecture;
   bool weight_transposed;
   PreparePush push;
   PreparePlain plain;
 };
-/// From a table that the linker checks: one row a file push_*_sm90_cuda.cu. Empty where the program is built for no
-/// Hopper GPU.
+/// From a table that the linker checks: one row a file push_*_sm90_cuda.cu or push_*_sm100_cuda.cu, for each architecture
+/// that the program is built for. A device runs those of its own.
 std::span<const CompiledPush* const> compiled_pushes();
 
 }  // namespace megaup::ops

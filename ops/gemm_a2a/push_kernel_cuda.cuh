@@ -14,7 +14,8 @@
 #include <megaup/ops/gemm_a2a/push_gemm_cuda.cuh>
 #include <megaup/ops/gemm_a2a/spread_scheduler_cuda.cuh>
 
-/// The kernels themselves: the library's mainloop, schedule and epilogue, with HeadStore in the place of its store.
+/// The kernels themselves: the library's mainloop, schedule and epilogue, with HeadStore in the place of its store. Those
+/// for Hopper GPUs; push_kernel_sm100_cuda.cuh says what is different on Blackwell.
 namespace megaup::ops::device {
 
 using Element = cutlass::bfloat16_t;
@@ -23,10 +24,13 @@ using Element = cutlass::bfloat16_t;
 template <Schedule schedule_, int tile_m_, int tile_n_, int cluster_m_, int cluster_n_, bool weight_transposed_,
           Store store_ = Store::bulk>
 struct PushConfig {
+  static constexpr Architecture kArchitecture = Architecture::sm_90a;
+  using PlainScheduler = void;  // the library's own choice
   static constexpr Store kStore = store_;
   static constexpr bool kPingPong = schedule_ == Schedule::ping_pong;
   static constexpr bool kWeightTransposed = weight_transposed_;
   using Tile = cute::Shape<cute::Int<tile_m_>, cute::Int<tile_n_>, cute::_64>;  // 64 BF16: one 128-byte swizzle row
+  using BlockTile = Tile;
   using Cluster = cute::Shape<cute::Int<cluster_m_>, cute::Int<cluster_n_>, cute::_1>;  // blocks that share their loads
   // Boxes of 64 columns: 128-byte rows, the longest that a box of one head can have. In ping-pong a warpgroup computes
   // 64 rows at a time.
@@ -65,22 +69,32 @@ template <class Config, class Epilogue, class Scheduler = void>
 using Kernel = cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, typename Config::Mainloop,
                                                     Epilogue, Scheduler>;
 
-/// Threads that compute and store come after the one warpgroup that loads.
+/// Threads that store come after four warps with other work. On Hopper those load; on Blackwell they load, multiply and
+/// schedule.
 constexpr std::uint32_t kLoadThreads = 128;
+
+/// Threads that store one tile together. The first warp of each such group issues the stores.
+template <class Kernel>
+constexpr std::uint32_t storing_threads() {
+  if constexpr (Kernel::ArchTag::kMinComputeCapability >= 100)
+    return Kernel::NumEpilogueThreads;  // one thread multiplies for all of them
+  else
+    return cute::size(typename Kernel::TiledMma{});
+}
 
 template <class Kernel>
 struct NoTail {
   CUTLASS_DEVICE void operator()() const {}
 };
 
-/// In each group of threads that works on one tile, the first warp issues the stores.
+/// The end barrier of the warps that issue stores.
 template <class Kernel>
 struct PushTail {
   EndBarrier barrier;
 
   CUTLASS_DEVICE void operator()() const {
     if (barrier.ranks == 0) return;
-    constexpr std::uint32_t kGroup = cute::size(typename Kernel::TiledMma{});
+    constexpr std::uint32_t kGroup = storing_threads<Kernel>();
     constexpr std::uint32_t kStoringWarps = (Kernel::MaxThreadsPerBlock - kLoadThreads) / kGroup;
     if (threadIdx.x < kLoadThreads || threadIdx.x % kGroup >= 32) return;
     finish(barrier, kStoringWarps * gridDim.x * gridDim.y * gridDim.z);
@@ -167,7 +181,7 @@ typename Kernel::Params kernel_params(const DeviceGemm& gemm, void* c) {
 
 template <class Config>
 std::unique_ptr<PreparedKernel> prepare_plain(const DeviceGemm& gemm, void* c) {
-  using K = Kernel<Config, typename Config::PlainEpilogue>;
+  using K = Kernel<Config, typename Config::PlainEpilogue, typename Config::PlainScheduler>;
   return std::make_unique<Launch<K, NoTail<K>>>(kernel_params<Config, K>(gemm, c), NoTail<K>{});
 }
 
@@ -175,7 +189,7 @@ template <class Config, class Kernel>
 ClusterGrid cluster_grid(const typename Kernel::Params& params) {
   using Cluster = typename Config::Cluster;
   const dim3 blocks =
-      Kernel::TileScheduler::get_tiled_cta_shape_mnl(params.problem_shape, typename Config::Tile{}, Cluster{});
+      Kernel::TileScheduler::get_tiled_cta_shape_mnl(params.problem_shape, typename Config::BlockTile{}, Cluster{});
   const dim3 resident = Kernel::get_grid_shape(params);
   return {.rows = static_cast<std::int32_t>(blocks.x) / cute::size<0>(Cluster{}),
           .columns = static_cast<std::int32_t>(blocks.y) / cute::size<1>(Cluster{}),
@@ -213,7 +227,7 @@ std::unique_ptr<PreparedKernel> prepare_push(const DeviceGemm& gemm, const PushM
 
 template <class Config>
 constexpr CompiledPush compiled(std::string_view name) {
-  return {name, Config::kWeightTransposed, &prepare_push<Config>, &prepare_plain<Config>};
+  return {name, Config::kArchitecture, Config::kWeightTransposed, &prepare_push<Config>, &prepare_plain<Config>};
 }
 
 }  // namespace megaup::ops::device

@@ -30,6 +30,7 @@ constexpr double kLastWaveLoss = 0.75;
 // the peers.
 // "c": cooperative, "pp": ping-pong. Tried and not kept, for they won no shape: cooperative 256x128 in clusters of 2x1
 // and 1x2, cooperative 128x256 in clusters of 1x2 (up to a third slower), cooperative 256x192 in clusters of 2x1.
+// "2sm": the tensor cores of two SMs, which multiply 256x256; not measured, for want of a device.
 constexpr PushKernel kKernels[] = {
     {"c128x256", Schedule::cooperative, 128, 256, 2, 1, 1.00, 1.00, 0.975},
     {"c256x192", Schedule::cooperative, 256, 192, 1, 2, 0.99, 1.03, 1.02},
@@ -37,6 +38,7 @@ constexpr PushKernel kKernels[] = {
     {"pp128x128", Schedule::ping_pong, 128, 128, 2, 1, 1.017, 0.985, 0.88},
     {"c128x256_plain", Schedule::cooperative, 128, 256, 2, 1, 1.00, 1.00, 0.975, Store::plain},
     {"pp128x192_plain", Schedule::ping_pong, 128, 192, 2, 1, 1.023, 1.015, 0.95, Store::plain},
+    {"2sm256x256", Schedule::paired, 128, 256, 2, 1, 0, 0, 0, Store::bulk, Architecture::sm_100a},
 };
 
 /// Blocks drift apart along a long k and share less in the cache, small tiles first: linear between the two measured
@@ -94,6 +96,7 @@ PushCandidate costed(const PushKernel& kernel, const TileOrder& order, const Pus
   const std::int64_t even = order.raster == Raster::spread ? 1 : candidate.swizzle;  // its last band may be narrower
   candidate.tiles = rounded_up(tiles_m, even * kernel.cluster_m) * rounded_up(tiles_n, even * kernel.cluster_n);
   candidate.waves = static_cast<double>(candidate.tiles) / static_cast<double>(plan.device.sms);
+  if (!kernel.measured()) return candidate;
   const double tile_flop = 2.0 * static_cast<double>(kernel.tile_m * kernel.tile_n) * static_cast<double>(plan.shape.k);
   const auto whole = static_cast<double>(rounded_up(candidate.tiles, plan.device.sms) / plan.device.sms);
   const double waves = candidate.waves + kLastWaveLoss * (whole - candidate.waves);
@@ -122,10 +125,15 @@ core::Reason unsound(const GemmShape& shape, std::int64_t sms) {
 
 std::string_view name(Regime value) { return value == Regime::sustained ? "sustained" : "spaced"; }
 std::string text(const DeviceSetting& setting) {
-  return fmt::format("{} SMs, {}, peers {}", setting.sms, name(setting.regime),
+  const bool hopper = setting.architecture == Architecture::sm_90a;
+  return fmt::format("{} SMs{}{}, {}, peers {}", setting.sms, hopper ? "" : " of ",
+                     hopper ? "" : name(setting.architecture), name(setting.regime),
                      setting.peers == Peers::linked ? "over a link" : "on the same device");
 }
-std::string_view name(Schedule value) { return value == Schedule::cooperative ? "cooperative" : "ping-pong"; }
+std::string_view name(Schedule value) {
+  if (value == Schedule::paired) return "paired";
+  return value == Schedule::cooperative ? "cooperative" : "ping-pong";
+}
 
 std::span<const PushKernel> push_kernels() { return kKernels; }
 std::span<const TileOrder> push_orders() { return kOrders; }
@@ -137,8 +145,10 @@ const PushCandidate& PushPlan::chosen() const {
 PushPlan plan_push(const GemmShape& shape, const DeviceSetting& device, const KernelWish& wish) {
   PushPlan plan{.shape = shape, .device = device, .wish = wish};
   plan.refused = unsound(shape, device.sms);
+  if (!plan.refused) plan.refused = foreign(places(push_kernels()), wish, device.architecture);
   if (plan.refused) return plan;
   for (const PushKernel& kernel : kKernels) {
+    if (kernel.architecture != device.architecture) continue;
     if (kernel.store == Store::plain && wish.kernel != kernel.name) continue;
     for (const TileOrder& order : kOrders) {
       const PushCandidate candidate = costed(kernel, order, plan);
@@ -152,10 +162,13 @@ PushPlan plan_push(const GemmShape& shape, const DeviceSetting& device, const Ke
 std::string text(const PushPlan& plan) {
   std::string out = fmt::format("push {} x {} x {} {} on {}: {}\n", plan.shape.m, plan.shape.n, plan.shape.k,
                                 plan.shape.weight_transposed ? "TN" : "NN", text(plan.device), text(plan.wish));
+  if (plan.device.architecture != Architecture::sm_90a)
+    out += fmt::format("  {}: {}\n", name(plan.device.architecture), evidence(plan.device.architecture));
   for (const PushCandidate& candidate : plan.candidates) {
-    out += fmt::format("  {:<18} {:>6} tiles {:>7.2f} waves {:>9.1f} us  {}\n",
+    out += fmt::format("  {:<18} {:>6} tiles {:>7.2f} waves {:>9} us  {}\n",
                        fmt::format("{}/{}", candidate.kernel->name, candidate.order), candidate.tiles, candidate.waves,
-                       candidate.microseconds, candidate.rejected ? *candidate.rejected : "CHOSEN");
+                       predicted(candidate.kernel->measured(), candidate.microseconds),
+                       candidate.rejected ? *candidate.rejected : "CHOSEN");
   }
   if (plan.refused) out += fmt::format("  refused: {}\n", *plan.refused);
   return out;

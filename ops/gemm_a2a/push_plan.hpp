@@ -7,22 +7,24 @@
 #include <vector>
 
 #include <megaup/core/error.hpp>
+#include <megaup/ops/fused_kernels.hpp>
 #include <megaup/ops/kernel_wish.hpp>
 #include <megaup/ops/operation.hpp>
 #include <megaup/ops/regime.hpp>
 
-/// Chooses the kernel of a fused GEMM -> A2A on a Hopper GPU. Pure: no device is asked, so it is tested where there is
-/// none.
+/// Chooses the kernel of a fused GEMM -> A2A on a GPU. Pure: no device is asked, so it is tested where there is none.
 namespace megaup::ops {
 
-/// Cooperative: two warpgroups share one tile. Ping-pong: each has its own, and one computes while the other stores.
-enum class Schedule : std::uint8_t { cooperative, ping_pong };
+/// On Hopper: cooperative: two warpgroups share one tile; ping-pong: each has its own, and one computes while the other
+/// stores. On Blackwell: paired: two neighbouring SMs multiply one tile, of which each stores its half of the rows while
+/// the next one is multiplied.
+enum class Schedule : std::uint8_t { cooperative, ping_pong, paired };
 std::string_view name(Schedule value);
 /// How a tile leaves shared memory: by the bulk engine, or by stores of 16 bytes a thread of the warp that would tell it.
 enum class Store : std::uint8_t { bulk, plain };
 
-/// One compiled kernel, for both orientations of the weight. Tiles are tile_m x tile_n x 64; a cluster of blocks shares
-/// its loads.
+/// One compiled kernel, for both orientations of the weight. Tiles of one block are tile_m x tile_n x 64; a cluster of
+/// blocks shares its loads.
 struct PushKernel {
   std::string_view name;
   Schedule schedule;
@@ -32,6 +34,10 @@ struct PushKernel {
   /// (docs/benchmarks.md): sustained; spaced with k up to 4096, and with k of 16384 and above.
   double sustained, spaced, spaced_long;
   Store store = Store::bulk;  ///< plain: to compare with; a candidate only where the wish names it
+  Architecture architecture = Architecture::sm_90a;
+
+  /// False where its rates are 0, for want of a device: then plans are made by waves of tiles.
+  constexpr bool measured() const { return sustained > 0; }
 };
 std::span<const PushKernel> push_kernels();
 /// The orders of tiles that the planner tries, with every kernel.
@@ -46,7 +52,7 @@ struct PushCandidate {
       0;  ///< computed tiles, with those that only round the grid up to the swizzle and the cluster: the store drops
           ///< what lies beyond the matrix, so a tile need not divide it
   double waves = 0;            ///< tiles over SMs
-  double microseconds = 0;     ///< predicted time; an order among candidates, not a promise
+  double microseconds = 0;     ///< predicted time; an order among candidates, not a promise. 0: kernel not measured
   core::Reason rejected = {};  ///< why it was not chosen
 };
 
@@ -61,7 +67,8 @@ struct PushPlan {
   const PushCandidate& chosen() const;
 };
 
-/// The fastest predicted candidate of those that fit the wish. Cost: microseconds. Units: shape in elements.
+/// The fastest predicted candidate of those that are for the architecture and fit the wish; where no rates are measured,
+/// that with the fewest waves. Cost: microseconds. Units: shape in elements.
 PushPlan plan_push(const GemmShape& shape, const DeviceSetting& device, const KernelWish& wish = {});
 /// The plan as a table: one line a candidate, with its cost and the reason why it was rejected.
 std::string text(const PushPlan& plan);

@@ -121,7 +121,8 @@ TEST_CASE("every kernel and order of a push can be asked for, and the others say
   for (const PushKernel& kernel : push_kernels())
     for (const TileOrder& order : push_orders()) {
       const KernelWish wish{std::string(kernel.name), std::string(order.name)};
-      const PushPlan plan = plan_push(shape(8192, 6144, 4096), {Regime::sustained, kSms}, wish);
+      const PushPlan plan =
+          plan_push(shape(8192, 6144, 4096), {.sms = kSms, .architecture = kernel.architecture}, wish);
       REQUIRE_FALSE(plan.refused);
       CHECK(chosen_count(plan) == 1);
       CHECK(plan.chosen().kernel->name == kernel.name);
@@ -182,4 +183,62 @@ TEST_CASE("kernels with plain stores are there to compare with: a plan has them 
   REQUIRE(!asked.refused);
   CHECK(asked.chosen().kernel->name == "pp128x192_plain");
   CHECK(asked.chosen().kernel->store == Store::plain);
+}
+
+namespace {
+
+PushPlan blackwell(const GemmShape& gemm, const KernelWish& wish = {}) {
+  return plan_push(gemm, {.sms = 148, .architecture = Architecture::sm_100a}, wish);
+}
+
+}  // namespace
+
+TEST_CASE("a push plan has kernels of the device's architecture alone") {
+  for (const Architecture architecture : {Architecture::sm_90a, Architecture::sm_100a}) {
+    const PushPlan plan = plan_push(shape(8192, 6144, 4096), {.sms = kSms, .architecture = architecture});
+    REQUIRE_FALSE(plan.refused);
+    CHECK(chosen_count(plan) == 1);
+    for (const PushCandidate& candidate : plan.candidates) CHECK(candidate.kernel->architecture == architecture);
+  }
+}
+
+TEST_CASE("pushes whose rates nobody measured are chosen by their waves, and no time is invented") {
+  // 18 columns of tiles: bands of 8 and 4 columns round them up, those of 2 do not.
+  const PushPlan plan = blackwell(shape(8192, 4608, 4096));
+  REQUIRE_FALSE(plan.refused);
+  CHECK(plan.chosen().order == "N2");
+  CHECK(plan.chosen().tiles == 64 * 18);
+  for (const PushCandidate& candidate : plan.candidates) {
+    CHECK_FALSE(candidate.kernel->measured());
+    CHECK(candidate.microseconds == 0);
+    CHECK(candidate.waves >= plan.chosen().waves);
+  }
+  const std::string out = text(plan);
+  CHECK_THAT(out, ContainsSubstring("4096 TN on 148 SMs of sm_100a, sustained, peers over a link: auto\n"
+                                    "  sm_100a: compiled, never run on a device; rates not measured\n"));
+  CHECK_THAT(out, ContainsSubstring("waves         ? us  CHOSEN"));
+  CHECK_THAT(out, ContainsSubstring("as many waves, but a later row of the table"));
+  CHECK_THAT(out, ContainsSubstring(" waves more"));
+  CHECK_THAT(out, !ContainsSubstring("us slower"));
+}
+
+TEST_CASE("the halves of a tile that two SMs multiply are counted as what each of them stores") {
+  const PushPlan plan = blackwell(shape(8192 + 128, 256, 4096), {"2sm256x256", "N1"});
+  REQUIRE_FALSE(plan.refused);
+  CHECK(plan.chosen().tiles == 66);  // 33 tiles of 256 x 256, the last half beyond the matrix
+}
+
+TEST_CASE("a push kernel for another architecture is refused by name, with those that there are") {
+  const auto reason = [](const KernelWish& wish) {
+    return blackwell(shape(8192, 6144, 4096), wish).refused.value_or("");
+  };
+  CHECK(
+      reason({"pp128x192", "N8"}) ==
+      "the spec asks for pp128x192/N8: kernel pp128x192 is for sm_90a, and this device is of sm_100a, for which there "
+      "are 2sm256x256");
+  CHECK_THAT(reason({"c128x256_plain", ""}), ContainsSubstring("kernel c128x256_plain is for sm_90a"));
+  CHECK(reason({"2sm256x256", ""}).empty());
+  const PushPlan hopper = plan_push(shape(8192, 6144, 4096), {.sms = kSms}, {"2sm256x256", ""});
+  CHECK_THAT(hopper.refused.value_or(""), ContainsSubstring("kernel 2sm256x256 is for sm_100a"));
+  CHECK(hopper.candidates.empty());
 }

@@ -36,6 +36,11 @@ SpreadOrder spread_order(const PushMap& map, const ClusterGrid& grid, std::int32
   order.away = static_cast<std::int32_t>(
       std::ranges::count_if(columns, [&](std::uint16_t column) { return after(column) < map.ranks - 1; }));
   order.last = std::min(grid.resident, grid.rows * (grid.columns - order.away));
+  // Rounded up, so that all of them have had their turn when the last ones come: the error of so many tiles is far below
+  // one.
+  const auto spread = static_cast<std::uint64_t>(grid.rows * grid.columns - order.last);
+  const auto all_away = static_cast<std::uint64_t>(grid.rows * order.away);
+  if (spread > 0) order.pace = ((all_away << 32) + spread - 1) / spread;
   return order;
 }
 

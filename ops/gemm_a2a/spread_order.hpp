@@ -23,6 +23,9 @@ struct SpreadOrder {
   std::int32_t away = 0;               ///< the first so many of `column` have something for a peer
   std::int32_t together = 1;
   std::int32_t last = 0;  ///< tiles at the end of the order that stay here
+  /// Of the tiles before these, the part that goes to peers, in units of 2^-32: a kernel that divides 64-bit numbers has
+  /// no registers left for it.
+  std::uint64_t pace = 0;
   /// Columns of the grid, the next rank's first and this rank's last; those from kMaxColumns on are in their places.
   std::array<std::uint16_t, kMaxColumns> column{};
 
@@ -32,13 +35,17 @@ struct SpreadOrder {
 
   /// The i-th tile of the order, 0 <= i < rows*columns. Every tile has its turn once.
   MEGAUP_HD constexpr Place at(std::int32_t i) const {
-    const std::int64_t all_away = std::int64_t{rows} * away, spread = std::int64_t{rows} * columns - last;
-    const std::int64_t before = i < spread ? i * all_away / spread : all_away;  // tiles for peers before this one
-    if (i < spread && (i + 1) * all_away / spread > before) return in_bands(static_cast<std::int32_t>(before), 0, away);
-    return in_bands(static_cast<std::int32_t>(i - before), away, columns - away);
+    const bool is_last = i >= rows * columns - last;
+    const std::int32_t before = is_last ? rows * away : away_before(i);
+    if (!is_last && away_before(i + 1) > before) return in_bands(before, 0, away);
+    return in_bands(i - before, away, columns - away);
   }
 
  private:
+  /// Tiles for peers among the first i, of those before the last ones.
+  MEGAUP_HD constexpr std::int32_t away_before(std::int32_t i) const {
+    return static_cast<std::int32_t>((static_cast<std::uint64_t>(i) * pace) >> 32);
+  }
   /// The j-th tile of the columns from .. from + count - 1 of the table, along N in bands.
   MEGAUP_HD constexpr Place in_bands(std::int32_t j, std::int32_t from, std::int32_t count) const {
     const std::int32_t first = j / (count * together) * together;

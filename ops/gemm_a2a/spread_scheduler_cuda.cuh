@@ -8,15 +8,15 @@
 
 namespace megaup::ops::device {
 
-/// The library's scheduler, with the clusters of tiles in a SpreadOrder where there is one: loads and stores see the
-/// places of the matrix, and all else stays. The library's own order must then be along N with swizzle 1, which is the
-/// order that the i-th cluster is counted in.
-template <class ClusterShape>
-class SpreadScheduler : public cutlass::gemm::kernel::detail::PersistentTileSchedulerSm90 {
-  using Base = cutlass::gemm::kernel::detail::PersistentTileSchedulerSm90;
+/// A static scheduler of the library, with the clusters of tiles in a SpreadOrder where there is one: loads and stores see
+/// the places of the matrix, and all else stays. The library's own order must then be along N with swizzle 1, which is the
+/// order that the i-th cluster is counted in. Sm90's says the tile of a block, Sm100's that of a cluster's first block.
+template <class Base, class ClusterShape>
+class SpreadScheduler : public Base {
   static constexpr int kClusterM = cute::size<0>(ClusterShape{}), kClusterN = cute::size<1>(ClusterShape{});
 
  public:
+  using typename Base::WorkTileInfo;
   struct Params : Base::Params {
     SpreadOrder order;  // none: the library's
   };
@@ -24,11 +24,14 @@ class SpreadScheduler : public cutlass::gemm::kernel::detail::PersistentTileSche
   template <class... Inputs>
   static Params to_underlying_arguments(const Inputs&... inputs) {
     Params params{};
-    static_cast<Base::Params&>(params) = Base::to_underlying_arguments(inputs...);
+    static_cast<typename Base::Params&>(params) = Base::to_underlying_arguments(inputs...);
     return params;
   }
 
   CUTLASS_DEVICE explicit SpreadScheduler(const Params& params) : Base(params), order_(&params.order) {}
+  template <class Response>
+  CUTLASS_DEVICE SpreadScheduler(Response* response, const Params& params, dim3 block_in_cluster)
+      : Base(response, params, block_in_cluster), order_(&params.order) {}
 
   CUTLASS_DEVICE WorkTileInfo get_current_work() const {
     WorkTileInfo work = Base::get_current_work();
@@ -45,7 +48,7 @@ class SpreadScheduler : public cutlass::gemm::kernel::detail::PersistentTileSche
   }
   template <class... Pipeline>
   CUTLASS_DEVICE auto fetch_next_work(const WorkTileInfo&, const Pipeline&...) {
-    advance_to_next_work();
+    this->advance_to_next_work();
     return cute::make_tuple(get_current_work(), true);
   }
 
@@ -60,9 +63,13 @@ struct Spread {};
 
 namespace cutlass::gemm::kernel::detail {
 
-template <class ArchTag, class TileShape, class ClusterShape, std::uint32_t stages>
-struct TileSchedulerSelector<megaup::ops::device::Spread, ArchTag, TileShape, ClusterShape, stages> {
-  using Scheduler = megaup::ops::device::SpreadScheduler<ClusterShape>;
+template <class TileShape, class ClusterShape, std::uint32_t stages>
+struct TileSchedulerSelector<megaup::ops::device::Spread, cutlass::arch::Sm90, TileShape, ClusterShape, stages> {
+  using Scheduler = megaup::ops::device::SpreadScheduler<PersistentTileSchedulerSm90, ClusterShape>;
+};
+template <class TileShape, class ClusterShape, std::uint32_t stages>
+struct TileSchedulerSelector<megaup::ops::device::Spread, cutlass::arch::Sm100, TileShape, ClusterShape, stages> {
+  using Scheduler = megaup::ops::device::SpreadScheduler<StaticPersistentTileScheduler100, ClusterShape>;
 };
 
 }  // namespace cutlass::gemm::kernel::detail

@@ -85,18 +85,26 @@ void check_graph(comm::Communicator& group, const Case& c, Findings& findings) {
   checked("after a graph", 1, run);
 }
 
-/// One launch in a graph, replayed: the second replay would use receive buffers out of turn, and must say so.
-void check_odd_graph(comm::Communicator& group, const Case& c, Findings& findings) {
+/// A graph of one launch replayed twice, or of two replayed after a launch outside it: the second time uses buffers out
+/// of turn, and must say so.
+void check_out_of_turn(comm::Communicator& group, const Case& c, int captured, Findings& findings) {
   if (!begins(group, c, findings)) return;
   Prepared prepared(group, c, findings);
   ops::poison_all(*prepared.operation, prepared.operands);  // an even number of exchanges
   group.barrier();
-  const Graph graph(prepared.device, 1, [&] { prepared.operation->run(); });
-  group.barrier();
-  for (int replay = 0; replay < 2; ++replay) graph.replay();
-  prepared.device.synchronize();
-  const std::string why = prepared.operation->fault().value_or("no fault");
-  findings.expect(why.find("even number of runs") != std::string::npos, c.words() + " with an odd graph: " + why);
+  const Graph graph(prepared.device, captured, [&] { prepared.operation->run(); });
+  const auto fault_after = [&](const auto& launch) {
+    group.barrier();
+    launch();
+    prepared.device.synchronize();
+    return prepared.operation->fault().value_or("no fault");
+  };
+  const auto replay = [&] { graph.replay(); };
+  const std::string words = c.words() + " with a graph of " + std::to_string(captured) + ", ";
+  const std::string first = captured == 1 ? fault_after(replay) : fault_after([&] { prepared.operation->run(); });
+  findings.expect(first == "no fault", words + "in turn: " + first);
+  const std::string second = fault_after(replay);
+  findings.expect(second.find("even number of runs") != std::string::npos, words + "out of turn: " + second);
   group.barrier();
 }
 
@@ -154,7 +162,8 @@ void check_sequences(comm::Communicator& group, Findings& findings) {
     check_launches(group, {op, arm, some.front()}, findings);
     check_bits(group, {op, arm, some.back()}, findings);
     check_graph(group, {op, arm, some.front()}, findings);
-    if (arm.name == "native_packed_ce") check_odd_graph(group, {op, arm, some.front()}, findings);
+    if (arm.name == "native_packed_ce" || (arm.name == "fused" && op.kind == ops::Kind::gemm_to_a2a))
+      for (const int captured : {1, 2}) check_out_of_turn(group, {op, arm, some.front()}, captured, findings);
   });
 }
 

@@ -39,6 +39,15 @@ __global__ void sample_errors(ops::GemmShape shape, const __nv_bfloat16* a, cons
 
 }  // namespace device
 
+ops::Architecture current_architecture() {
+  int device = 0, major = 0, minor = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "compute capability");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "compute capability");
+  if (const auto architecture = ops::fused_architecture(major, minor)) return *architecture;
+  throw core::Error(core::ErrorKind::environment, *ops::no_fused_kernels(major, minor));
+}
+
 Memory::Memory(std::int64_t bytes) : bytes_(bytes) {
   check(cudaMalloc(&data_, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 16))), "cudaMalloc");
 }

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <cuda_bf16.h>
 
+#include <megaup/ops/fused_kernels.hpp>
 #include <megaup/ops/operation.hpp>
 #include <megaup/ops/prepared_kernel_cuda.cuh>
 
@@ -12,6 +15,18 @@
 namespace megaup::cuda_tests {
 
 using ops::device::check;
+
+/// Of the current device. Throws Error{environment} where there are no fused kernels for it.
+ops::Architecture current_architecture();
+
+/// Rows of compiled_pushes() or compiled_pulls() that the current device can run.
+template <class Compiled>
+std::vector<const Compiled*> of_this_device(std::span<const Compiled* const> rows) {
+  std::vector<const Compiled*> out;
+  for (const Compiled* row : rows)
+    if (row->architecture == current_architecture()) out.push_back(row);
+  return out;
+}
 
 /// Device memory of one owner, on the current device or on another one whose memory the current device reaches.
 class Memory {

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include <megaup/ops/gemm_a2a/end_barrier_cuda.cuh>
+#include <megaup/comm/cuda/await_cuda.cuh>
 #include <megaup/ops/prepared_kernel_cuda.cuh>
 #include <timed_arms_cuda.cuh>
 
@@ -18,8 +18,8 @@ constexpr int kAhead = 16;
 constexpr int kMostMultiprocessors = 512;
 
 __global__ void rest(std::uint64_t ns) {
-  const std::uint64_t end = ops::device::nanoseconds() + ns;
-  while (ops::device::nanoseconds() < end) __nanosleep(1000);
+  const std::uint64_t end = comm::device::nanoseconds() + ns;
+  while (comm::device::nanoseconds() < end) __nanosleep(1000);
 }
 
 /// What the counter of one multiprocessor said, and when. Zeros: nobody asked it.
@@ -32,7 +32,7 @@ __global__ void read(Clock* clocks) {
   std::uint64_t cycles;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles));
-  if (multiprocessor < kMostMultiprocessors) clocks[multiprocessor] = {cycles, ops::device::nanoseconds()};
+  if (multiprocessor < kMostMultiprocessors) clocks[multiprocessor] = {cycles, comm::device::nanoseconds()};
 }
 
 /// Who runs when: the same on all ranks.

@@ -20,6 +20,7 @@ const Compiled* compiled(std::span<const Compiled* const> rows, std::string_view
 ops::DeviceSetting setting(const ops::Context& context, ops::Regime regime) {
   ops::DeviceSetting device = ops::device_setting(context);
   device.regime = regime;
+  device.architecture = ops::architecture_of(*context.communicator.device());
   return device;
 }
 
@@ -60,7 +61,8 @@ std::vector<Variant> pushes(ops::Operands& operands, const ops::Context& context
     add(candidate.kernel->name, candidate.order, candidate.raster, candidate.swizzle, words, alone);
   }
   for (const ops::PushKernel& kernel : ops::push_kernels())
-    if (kernel.store == ops::Store::plain) add(kernel.name, "N8", ops::Raster::along_n, 8, "plain stores", true);
+    if (kernel.store == ops::Store::plain && kernel.architecture == sustained.device.architecture)
+      add(kernel.name, "N8", ops::Raster::along_n, 8, "plain stores", true);
   return variants;
 }
 

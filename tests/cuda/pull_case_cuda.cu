@@ -215,7 +215,8 @@ ops::PullFlags PullCase::flags() const {
 }
 
 ops::PullPlan PullCase::plan(ops::Regime regime) const {
-  return ops::plan_pull(shape, core::TokenLayout{world.problem}.run_rows(), {.regime = regime, .sms = sms});
+  return ops::plan_pull(shape, core::TokenLayout{world.problem}.run_rows(),
+                        {.regime = regime, .sms = sms, .architecture = current_architecture()});
 }
 
 }  // namespace megaup::cuda_tests

@@ -50,7 +50,7 @@ void check_case(const ops::Operation& operation, const core::Problem& problem, s
   const PullWorld world(operation, problem);
   const PullCase c(world, rank, shards);
   c.randomise_weight(5);
-  for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
+  for (const ops::CompiledPull* compiled : of_this_device(ops::compiled_pulls())) {
     const ops::CompiledPull& kernel = *compiled;
     if (kernel.weight_transposed != c.shape.weight_transposed) continue;
     world.randomise_for(rank, 1);
@@ -76,7 +76,7 @@ void check_the_checks(Tally& tally) {
                         {.P = 4, .B = 1, .s = 512, .H = 256, .Hq = 16, .Hk = 8, .D = 128});
   const PullCase c(world, 1);
   const ops::CompiledPull* kernel = nullptr;
-  for (const ops::CompiledPull* row : ops::compiled_pulls())
+  for (const ops::CompiledPull* row : of_this_device(ops::compiled_pulls()))
     if (row->weight_transposed == c.shape.weight_transposed) kernel = row;
   const ops::PullMoves moves = c.plan(ops::Regime::sustained).chosen().moves;
   c.randomise_weight(3);
@@ -196,7 +196,7 @@ void check_graph(Tally& tally) {
   c.randomise_weight(11);
   world.randomise_for(3, 11);
   c.gather();
-  for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
+  for (const ops::CompiledPull* compiled : of_this_device(ops::compiled_pulls())) {
     const ops::CompiledPull& kernel = *compiled;
     if (kernel.weight_transposed != c.shape.weight_transposed) continue;
     c.compute_expected(kernel, 1);
@@ -214,7 +214,7 @@ void check_graph(Tally& tally) {
 
 void check_groups_and_graphs(Tally& tally) {
   check_graph(tally);
-  for (const ops::CompiledPull* compiled : ops::compiled_pulls()) {
+  for (const ops::CompiledPull* compiled : of_this_device(ops::compiled_pulls())) {
     const ops::CompiledPull& kernel = *compiled;
     const char* operation = kernel.weight_transposed ? "out_fwd" : "qkv_dgrad";
     check_group(operation, {.P = 2, .B = 1, .s = 2048, .H = 1024, .Hq = 16, .Hk = 4, .D = 128}, kernel, tally);

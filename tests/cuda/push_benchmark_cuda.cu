@@ -38,7 +38,7 @@ std::vector<Arm> make_arms(const PushCase& c, ops::Regime regime, Memory& plain_
     arms.push_back({"native", c.native()});
     if (auto direct = c.native_without_unpack()) arms.push_back({"native, no unpack", std::move(direct)});
   }
-  const ops::PushPlan plan = ops::plan_push(c.shape, {regime, c.sms, ops::Peers::same_device});
+  const ops::PushPlan plan = ops::plan_push(c.shape, {regime, c.sms, ops::Peers::same_device, current_architecture()});
   for (const auto& kernel : ops::push_kernels()) {
     const ops::CompiledPush* row = compiled(kernel.name, c.shape.weight_transposed);
     if (row == nullptr) continue;  // not compiled in (MEGAUP_CUDA_KERNELS)

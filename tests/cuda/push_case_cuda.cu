@@ -95,6 +95,7 @@ std::int64_t PushCase::wide_mismatches(const void* other) const {
 std::string PushCase::barrier_fault(std::uint32_t launches) const {
   std::vector<std::uint32_t> words(static_cast<std::size_t>(barrier_words.bytes() / 4));
   check(cudaMemcpy(words.data(), barrier_words.data(), words.size() * 4, cudaMemcpyDeviceToHost), "flags");
+  if (words[2] == comm::device::kOutOfTurn) return "out of turn";
   if (words[2] != 0) return "waited in vain for rank " + std::to_string(words[2] - 1);
   if (words[0] != 0) return "the arrival counter is " + std::to_string(words[0]) + " after the launch";
   if (words[1] != launches)

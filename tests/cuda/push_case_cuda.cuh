@@ -29,8 +29,8 @@ struct PushCase {
   /// Elements of two wide matrices that differ in their bits.
   std::int64_t wide_mismatches(const void* other) const;
   double worst_error() const { return cuda_tests::worst_error(shape, a, b, wide); }
-  /// 0, or 1 + the rank that a barrier waited for in vain; then also the flags that this rank has set, which must equal
-  /// `launches`.
+  /// What a barrier reported, in words; then also the flags that this rank has set, which must equal `launches`. Empty:
+  /// nothing is wrong.
   std::string barrier_fault(std::uint32_t launches) const;
 
   ops::DeviceGemm gemm(ops::Raster raster, int swizzle) const;

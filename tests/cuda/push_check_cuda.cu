@@ -74,7 +74,7 @@ void check_case(const ops::Operation& operation, const core::Problem& problem, s
   const double error = c.worst_error();
   tally.expect(error <= 1.0, "cuBLASLt against FP64, error over bound " + std::to_string(error) + " " + label(c));
   check_native(c, tally);
-  for (const ops::CompiledPush* row : ops::compiled_pushes()) {
+  for (const ops::CompiledPush* row : of_this_device(ops::compiled_pushes())) {
     const ops::CompiledPush& kernel = *row;
     if (kernel.weight_transposed != c.shape.weight_transposed) continue;
     c.randomise(1);
@@ -91,8 +91,9 @@ void check_case(const ops::Operation& operation, const core::Problem& problem, s
 /// Each damage must be seen by the check that is there for it: a check that cannot fail proves nothing.
 void check_the_checks(Tally& tally) {
   PushCase c(*ops::find_operation("qkv_fwd"), {.P = 4, .B = 1, .s = 512, .H = 256, .Hq = 16, .Hk = 8, .D = 128}, 1);
-  const ops::CompiledPush& kernel = **std::ranges::find_if(
-      ops::compiled_pushes(), [&](const ops::CompiledPush* row) { return row->weight_transposed; });
+  const auto rows = of_this_device(ops::compiled_pushes());
+  const ops::CompiledPush& kernel =
+      **std::ranges::find_if(rows, [&](const ops::CompiledPush* row) { return row->weight_transposed; });
   c.randomise(3);
   c.compute_expected();
   const auto wrong_after = [&](const ops::PushMap& map, const ops::EndBarrier& barrier) {
@@ -118,10 +119,17 @@ void check_the_checks(Tally& tally) {
   tally.expect(c.mismatches() == 1, "one overwritten element was not seen");
 
   auto barrier = c.barrier();
+  barrier.turn = 1;
+  wrong_after(c.map(), barrier);
+  tally.expect(c.barrier_fault(5).empty(), "launch 5 in its turn: " + c.barrier_fault(5));
+  wrong_after(c.map(), barrier);
+  tally.expect(c.barrier_fault(6) == "out of turn", "launch 6 out of its turn: " + c.barrier_fault(6));
+
+  check(cudaMemset(barrier.lost, 0, 4), "no fault");
   barrier.timeout_ns = 20'000'000;
   check(cudaMemset(barrier.flags[c.rank] + 2, 0, 4), "a flag that does not come");
   wrong_after(c.map(), barrier);
-  const std::string fault = c.barrier_fault(5);
+  const std::string fault = c.barrier_fault(7);
   tally.expect(fault == "waited in vain for rank 2", "a missing peer was reported as '" + fault + "'");
 }
 
@@ -130,7 +138,7 @@ void check_graph(Tally& tally) {
   constexpr int kReplays = 1000;
   PushCase c(*ops::find_operation("qkv_fwd"),
              {.P = 8, .B = 1, .s = 1024, .H = 512, .Hq = 16, .Hk = 4, .D = 128, .kv_replication = true}, 3);
-  for (const ops::CompiledPush* row : ops::compiled_pushes()) {
+  for (const ops::CompiledPush* row : of_this_device(ops::compiled_pushes())) {
     const ops::CompiledPush& kernel = *row;
     if (!kernel.weight_transposed) continue;
     c.randomise(11);

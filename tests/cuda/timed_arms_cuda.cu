@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <megaup/ops/gemm_a2a/end_barrier_cuda.cuh>
+#include <megaup/comm/cuda/await_cuda.cuh>
 
 namespace megaup::cuda_tests {
 
@@ -11,8 +11,8 @@ using ops::device::check;
 namespace {
 
 __global__ void idle(std::uint64_t ns) {
-  const std::uint64_t end = ops::device::nanoseconds() + ns;
-  while (ops::device::nanoseconds() < end) __nanosleep(1000);
+  const std::uint64_t end = comm::device::nanoseconds() + ns;
+  while (comm::device::nanoseconds() < end) __nanosleep(1000);
 }
 
 }  // namespace
