@@ -18,8 +18,8 @@ struct DeviceChoice {
 };
 
 /// The same ranks, each with a CUDA device: peer_memory() and exchange() are the devices'. Rank k of a node takes device
-/// k; CUDA_VISIBLE_DEVICES says which ones there are. Every ordered pair of ranks is checked with a pattern before this
-/// returns. Collective; `host` outlives the result.
+/// k of those that ranks see, or where the launcher shows each process its own, that one (device_choice.hpp). Every
+/// ordered pair of ranks is checked with a pattern before this returns. Collective; `host` outlives the result.
 ///
 /// Errors, the same on all ranks: Error{environment} without CUDA (this build, driver, device), where devices or
 /// processes cannot reach each other, or when a pair carries wrong data (both ranks, their devices, got and expected);

@@ -5,19 +5,30 @@
 
 #include <megaup/comm/cuda/device_communicator_cuda.cuh>
 #include <megaup/core/cuda_devices.hpp>
+#include <megaup/core/nvml.hpp>
 
 namespace megaup::comm::cuda {
 
 namespace {
+
+/// Whether NVLink connects two devices, which this process need not see: NVML knows those that a launcher hides. Without
+/// NVML's answer a hidden device counts as not linked.
+bool linked(const Seat& from, const Seat& to) {
+  if (const auto nvlink = core::nvml_nvlink(from.uuid, to.uuid)) return *nvlink;
+  const auto devices = core::cuda_devices();
+  const auto a = std::ranges::find(devices, std::string(from.uuid), &core::CudaDevice::uuid);
+  const auto b = std::ranges::find(devices, std::string(to.uuid), &core::CudaDevice::uuid);
+  return a != devices.end() && b != devices.end() && core::cuda_link(a->index, b->index) == "nvlink";
+}
 
 /// Two ranks on one device, or one rank alone: nothing crosses a link.
 std::string fabric_of(const std::vector<Seat>& seats) {
   std::set<std::string> devices;
   for (const Seat& seat : seats) devices.insert(seat.uuid);
   if (devices.size() < seats.size() || seats.size() == 1) return "emulated";
-  for (const Seat& from : seats)
-    for (const Seat& to : seats)
-      if (from.device != to.device && core::cuda_link(from.device, to.device) != "nvlink") return "pcie";
+  for (std::size_t a = 0; a < seats.size(); ++a)
+    for (std::size_t b = a + 1; b < seats.size(); ++b)
+      if (!linked(seats[a], seats[b])) return "pcie";
   return "nvlink";
 }
 

@@ -37,7 +37,8 @@ Owned map(const Offer& offer, int device) {
   void* memory = nullptr;
   const core::OnDevice there(device);
   core::check(cudaIpcOpenMemHandle(&memory, offer.handle, cudaIpcMemLazyEnablePeerAccess),
-              "memory of another process (are all devices visible to every process?)");
+              "memory of another process (its device may be hidden from this one by the launcher, as by Slurm's "
+              "--gpus-per-task and --gpu-bind, or by a container: let every rank see all devices of the node)");
   return {static_cast<std::byte*>(memory), [](std::byte* mapped) { cudaIpcCloseMemHandle(mapped); }};
 }
 

@@ -1,5 +1,6 @@
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ class PairTest {
         memory_(group.peer_memory(kWays * static_cast<std::size_t>(group.size()) * kBytes, 0)),
         mine_(device_, kBytes) {}
 
-  core::Reason run() {
+  void send() {
     const int me = group_.rank();
     for (int peer = 0; peer < group_.size(); ++peer) {
       write<<<1, 256, 0, stream_>>>(at(peer, by_stores, me), me, peer, by_stores);
@@ -53,7 +54,11 @@ class PairTest {
     }
     core::check(cudaGetLastError(), "a pattern");
     device_.synchronize();
-    group_.barrier();
+  }
+
+  /// What is wrong with what came; all ranks have sent.
+  core::Reason finding() {
+    const int me = group_.rank();
     for (int peer = 0; peer < group_.size(); ++peer) {
       for (const Way way : {by_stores, by_copy})
         if (auto why = difference(at(me, way, peer), peer, me, way)) return why;
@@ -92,14 +97,26 @@ class PairTest {
 }  // namespace
 
 void test_pairs(DeviceCommunicator& group) {
-  PairTest test(group);
-  core::Reason reason;
-  try {
-    reason = test.run();
-  } catch (const core::Error& error) {
-    reason = std::string("the test of all pairs of devices: ") + error.what();
-  }
-  agree(group, core::ErrorKind::environment, reason);
+  // After each step, because a rank that fails must not leave the others in the next one.
+  const auto agreed = [&](const auto& step) {
+    core::Reason reason;
+    try {
+      reason = step();
+    } catch (const core::Error& error) {
+      reason = std::string("the test of all pairs of devices: ") + error.what();
+    }
+    agree(group, core::ErrorKind::environment, reason);
+  };
+  std::unique_ptr<PairTest> test;
+  agreed([&] {
+    test = std::make_unique<PairTest>(group);
+    return core::Reason();
+  });
+  agreed([&] {
+    test->send();
+    return core::Reason();
+  });
+  agreed([&] { return test->finding(); });
 }
 
 }  // namespace megaup::comm::cuda

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include <megaup/comm/cuda/device_communicator_cuda.cuh>
+#include <megaup/comm/device_choice.hpp>
 #include <megaup/core/cuda_devices.hpp>
 #include <megaup/core/cuda_parts_cuda.cuh>
 
@@ -19,18 +19,10 @@ namespace {
 
 using Devices = std::vector<std::unique_ptr<core::Device>>;
 
-/// What a rank knows before it has a device.
-struct Arrival {
-  std::int64_t process;
-  std::int32_t devices;
-};
-
 /// Rank 0 divides its device among all ranks, which are threads of one process.
 std::shared_ptr<core::Device> take_part(Communicator& host, const DeviceChoice& choice,
-                                        const std::vector<Arrival>& ranks) {
-  const bool together =
-      std::ranges::all_of(ranks, [&](const Arrival& rank) { return rank.process == ranks[0].process; });
-  if (!together)
+                                        const std::vector<std::int64_t>& processes) {
+  if (std::ranges::any_of(processes, [&](std::int64_t process) { return process != processes[0]; }))
     throw core::Error(
         core::ErrorKind::environment,
         "share_device: ranks are in several processes, and kernels of different processes do not run at the "
@@ -49,24 +41,20 @@ std::shared_ptr<core::Device> take_part(Communicator& host, const DeviceChoice& 
   return mine;
 }
 
-/// Device k for rank k of the node; where the launcher shows each process one device of its own, that one.
-std::shared_ptr<core::Device> take_device(Communicator& host, const DeviceChoice& choice,
-                                          const std::vector<Arrival>& ranks) {
-  const Placement placement = host.placement();
-  const int devices = ranks[static_cast<std::size_t>(host.rank())].devices;
-  std::set<std::int64_t> processes;
-  for (const Arrival& rank : ranks) processes.insert(rank.process);
-  const bool own = processes.size() == ranks.size() &&
-                   std::ranges::all_of(ranks, [](const Arrival& rank) { return rank.devices == 1; });
-  core::Reason reason;
-  if (!own && placement.ranks_on_node > devices)
-    reason = std::to_string(placement.ranks_on_node) + " ranks and " + std::to_string(devices) +
-             (devices == 1 ? " CUDA device" : " CUDA devices") +
-             ": lower cp, or let ranks share a device with backend: {share_device: true} (times are then emulated)";
-  agree(host, core::ErrorKind::cell, reason);
+/// UUIDs of the devices that this process sees, in its order.
+std::vector<std::string> visible() {
+  std::vector<std::string> uuids;
+  for (const core::CudaDevice& device : core::cuda_devices()) uuids.push_back(device.uuid);
+  return uuids;
+}
+
+std::shared_ptr<core::Device> take_device(Communicator& host, const DeviceChoice& choice) {
+  const DeviceViews views = device_views(host, visible());
+  if (core::Reason reason = no_device_each(views)) throw GroupError(core::ErrorKind::cell, *reason);
   std::shared_ptr<core::Device> device;
+  core::Reason reason;
   try {
-    device = core::open_cuda_device(own ? 0 : placement.rank_on_node, choice.patience);
+    device = core::open_cuda_device(device_of(views, host.rank()), choice.patience);
   } catch (const core::Error& error) {
     reason = error.what();
   }
@@ -99,15 +87,6 @@ core::Reason connect(const std::vector<Seat>& seats, int rank) {
   return {};
 }
 
-core::Reason twice(const std::vector<Seat>& seats) {
-  for (std::size_t a = 0; a < seats.size(); ++a)
-    for (std::size_t b = a + 1; b < seats.size(); ++b)
-      if (std::string_view(seats[a].uuid) == seats[b].uuid)
-        return "ranks " + std::to_string(a) + " and " + std::to_string(b) + " have the same device (" + seats[a].uuid +
-               "): start no more processes than there are devices";
-  return {};
-}
-
 }  // namespace
 }  // namespace cuda
 
@@ -118,14 +97,12 @@ std::unique_ptr<Communicator> with_device(Communicator& host, const DeviceChoice
     throw core::Error(ErrorKind::environment,
                       "ranks are on " + std::to_string(nodes) +
                           " nodes: memory of devices is reached within one node only in this version");
-  const auto ranks =
-      cuda::gather(host, cuda::Arrival{getpid(), static_cast<std::int32_t>(core::cuda_devices().size())});
   const bool share = choice.share && host.size() > 1;
-  std::shared_ptr<core::Device> device =
-      share ? cuda::take_part(host, choice, ranks) : cuda::take_device(host, choice, ranks);
+  std::shared_ptr<core::Device> device = share
+                                             ? cuda::take_part(host, choice, cuda::gather(host, std::int64_t{getpid()}))
+                                             : cuda::take_device(host, choice);
   device->make_current();
   auto seats = cuda::gather(host, cuda::seat_of(*device, host.rank()));
-  if (!share) cuda::agree(host, ErrorKind::cell, cuda::twice(seats));
   cuda::agree(host, ErrorKind::environment, cuda::connect(seats, host.rank()));
   auto group = std::make_unique<cuda::DeviceCommunicator>(host, std::move(device), choice, std::move(seats));
   if (choice.transport != Transport::automatic)
