@@ -23,11 +23,12 @@ __global__ void await_blocks(const device::Arrivals arrivals, std::uint32_t set)
 
 /// Each rank pushes its blocks to its peers, one stream a peer, and after each the number of the exchange into a word
 /// of the peer, also by a copy: no multiprocessor is needed while others work. A peer has two receive sets in turn:
-/// exchange e+2 begins after the peer's e+1 has come, which it sent after it had read e. Nobody waits before sending.
+/// exchange e+2 begins after the peer's e+1 has come, which it sent after it had read e. So nobody waits before
+/// sending.
 ///
-/// Graphs   numbers are counted on the device, by the kernel that waits. The sets are addresses, chosen when copies
-///          are enqueued: a graph must capture an even number of exchanges of a slot. The kernel knows a set that is
-///          not the number's, and fault() says so.
+/// Graphs   numbers are counted on the device, by the kernel that waits. The sets are addresses, chosen when copies are
+///          enqueued: a graph must capture an even number of exchanges of a slot. The kernel knows a set that is not
+///          the number's, and fault() says so.
 ///
 /// Picture, rank 1 of 4:  main stream  ──ready──────────────────────────▶ wait kernel (words of 0, 2, 3) ──▶ readers
 ///                        side 0       ──▶ block to 2, word ──▶ sent ────▲
