@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include <megaup/ops/fused_kernels.hpp>
+
 namespace megaup::cuda_tests {
 
 namespace {
@@ -78,8 +80,12 @@ int run_benchmark(int argc, char** argv, const Benchmark& benchmark) {
   const auto options = parsed(argc, argv);
   if (!options) return 2;
   cudaDeviceProp device{};
-  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || device.major != 9) {
-    std::printf("SKIPPED: no GPU of compute capability 9\n");
+  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess) {
+    std::printf("SKIPPED: no GPU\n");
+    return 77;
+  }
+  if (const auto why = ops::no_fused_kernels(device.major, device.minor)) {
+    std::printf("SKIPPED: %s\n", why->c_str());
     return 77;
   }
   std::printf("%s, %d SMs\n", device.name, device.multiProcessorCount);

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string_view>
 
+#include <megaup/ops/fused_kernels.hpp>
+
 namespace megaup::cuda_tests {
 
 using ops::device::check;
@@ -24,8 +26,12 @@ int run_checks(int argc, char** argv, void (*checks)(CaseSet, Tally&)) {
     return 2;
   }
   cudaDeviceProp device{};
-  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || device.major != 9) {
-    std::printf("SKIPPED: no GPU of compute capability 9\n");
+  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess) {
+    std::printf("SKIPPED: no GPU\n");
+    return 77;
+  }
+  if (const auto why = ops::no_fused_kernels(device.major, device.minor)) {
+    std::printf("SKIPPED: %s\n", why->c_str());
     return 77;
   }
   Tally tally;
