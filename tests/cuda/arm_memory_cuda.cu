@@ -12,8 +12,8 @@ namespace {
 /// Every buffer but tables, flags and the GEMM's workspace is a multiple of what the driver gives out (2 MiB), and none
 /// is smaller than kSlack: a buffer too few, or too many, shows.
 constexpr std::int64_t kSlack = std::int64_t{8} << 20;
-/// What other processes map is whole allocations of their own: the memory of an arm and its words for peers.
-constexpr std::int64_t kMappedSlack = 2 * (std::int64_t{4} << 20);
+/// What other processes map is whole allocations of their own, each rounded up: 14 MiB more in all for three exchanges.
+constexpr std::int64_t kMappedSlack = std::int64_t{16} << 20;
 
 core::Problem large(std::int64_t P) { return {.P = P, .B = 1, .s = 8192, .H = 2048, .Hq = 16, .Hk = 16, .D = 128}; }
 
