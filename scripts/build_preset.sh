@@ -10,15 +10,16 @@ build_jobs() {
   echo $((cores < by_memory ? cores : by_memory))
 }
 
-# build_preset PRESET TARGET [CMAKE ARGUMENT...]: configures build/PRESET and builds TARGET in it. The compilers' output
-# goes to a log and is shown only on failure.
+# build_preset PRESET "TARGET..." [CMAKE ARGUMENT...]: configures build/PRESET and builds the targets in it, all at once
+# so that no core waits between them. The compilers' output goes to a log and is shown only on failure.
 build_preset() {
-  local preset="$1" target="$2" log="build/$1.log" started=$SECONDS jobs
+  local preset="$1" log="build/$1.log" started=$SECONDS targets jobs
+  read -ra targets <<<"$2"
   shift 2
   jobs="$(build_jobs)"
   mkdir -p build
-  echo "-- building $target of preset $preset, $jobs jobs (log: $log)"
-  if ! { cmake --preset "$preset" "$@" && cmake --build "build/$preset" --target "$target" --parallel "$jobs"; } \
+  echo "-- building ${targets[*]} of preset $preset, $jobs jobs (log: $log)"
+  if ! { cmake --preset "$preset" "$@" && cmake --build "build/$preset" --target "${targets[@]}" --parallel "$jobs"; } \
     >"$log" 2>&1; then
     tail -n 40 "$log" >&2
     echo "error: building preset $preset failed; the whole log is $PWD/$log" >&2
