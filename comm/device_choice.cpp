@@ -43,7 +43,7 @@ core::Reason no_device_each(const DeviceViews& views) {
     const auto index = static_cast<std::size_t>(device_of(views, static_cast<int>(rank)));
     if (index >= views[rank].size())
       return fmt::format("no device is left for rank {}: it sees {}, as other ranks do: {}", rank,
-                         fmt::join(views[rank], ", "), kHidden);
+                         views[rank].empty() ? "none" : fmt::format("{}", fmt::join(views[rank], ", ")), kHidden);
     const auto [first, taken] = takers.emplace(views[rank][index], rank);
     if (!taken)
       return fmt::format("ranks {} and {} would have the same device ({}): {}", first->second, rank, first->first,

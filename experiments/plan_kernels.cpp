@@ -19,7 +19,7 @@ namespace {
 std::string kernel_table(const ops::Operation& op, const core::Problem& problem, const Spec& spec,
                          std::int64_t multiprocessors, ops::Architecture architecture) {
   const auto shape = ops::gemm_shape(op, problem);
-  const bool emulated = spec.backend.share_device || spec.backend.solo;
+  const bool emulated = spec.backend.share_device || spec.backend.solo || problem.P == 1;
   const ops::DeviceSetting device{.regime = spec.measure.duty,
                                   .sms = multiprocessors,
                                   .peers = emulated ? ops::Peers::same_device : ops::Peers::linked,

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <set>
 
 #include <catch2/catch_approx.hpp>
@@ -102,9 +101,7 @@ TEST_CASE("cells are counted before they are made", "[plan]") {
   const std::string spec = "workload: {head_dim: 64}\nmatrix:\n  hidden: " + ten + "\n  query_heads: " + ten +
                            "\n  kv_heads: " + ten + "\n  cp: " + ten + "\n  tokens_per_rank: " + ten +
                            "\n  batch: " + ten + "\n";
-  const auto start = std::chrono::steady_clock::now();
   const std::string text = error_of(spec);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));  // expanding would take longer
   CHECK(text.find("1000000 cells, limit 100000") != std::string::npos);
   CHECK(error_of(kTwo, {.cell_limit = 3}).find("4 cells, limit 3") != std::string::npos);
   CHECK(plan_of(kTwo, {.cell_limit = 4}).cells.size() == 4);

@@ -1,5 +1,4 @@
 #include <array>
-#include <chrono>
 #include <random>
 
 #include <catch2/catch_test_macros.hpp>
@@ -77,13 +76,11 @@ std::string mutated(std::string text, std::mt19937& random) {
 
 TEST_CASE("mutated specs are read or refused, never worse", "[spec][fuzz]") {
   std::mt19937 random(20261129);
-  const auto start = std::chrono::steady_clock::now();
   int read = 0, refused = 0;
   for (int round = 0; round < 400; ++round)
     for (const auto& file : embedded_specs()) ++(accepted(mutated(std::string(file.bytes), random)) ? read : refused);
   CHECK(read > 50);  // mutations in comments and the like: the test reaches both outcomes
   CHECK(refused > 500);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(100));
 }
 
 TEST_CASE("random bytes are refused", "[spec][fuzz]") {
@@ -99,8 +96,8 @@ TEST_CASE("random bytes are refused", "[spec][fuzz]") {
   }
 }
 
+/// Without the bounds of the reader some of these would take hours: the time limit of the test is the check.
 TEST_CASE("large hostile files are refused in bounded time", "[spec][fuzz]") {
-  const auto start = std::chrono::steady_clock::now();
   const std::size_t size = 1 << 20;
   const auto repeated = [&](std::string_view piece, std::string head = "") {
     while (head.size() + piece.size() <= size) head += piece;
@@ -112,5 +109,4 @@ TEST_CASE("large hostile files are refused in bounded time", "[spec][fuzz]") {
     CHECK_FALSE(accepted(repeated(piece)));
   // Many uses of a long list; without a bound they would be 10^10 values.
   CHECK_FALSE(accepted(repeated("*l, ", repeated("1, ", "a: &l [").substr(0, size / 2) + "]\nb: [")));
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(100));
 }

@@ -1,9 +1,6 @@
 #include <megaup/ops/gemm_a2a/push_map.hpp>
 
-#include <algorithm>
 #include <limits>
-#include <numeric>
-#include <span>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 #include <megaup/ops/gemm_a2a/push_map.hpp>
 
-#include <algorithm>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>

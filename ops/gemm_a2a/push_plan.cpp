@@ -41,6 +41,12 @@ constexpr PushKernel kKernels[] = {
     {"2sm256x256", Schedule::paired, 128, 256, 2, 1, 0, 0, 0, Store::bulk, Architecture::sm_100a},
 };
 
+static_assert(std::ranges::none_of(kKernels,
+                                   [](const PushKernel& kernel) {
+                                     return kernel.schedule == Schedule::paired && kernel.measured();
+                                   }),
+              "order_loss() has no row for paired kernels");
+
 /// Blocks drift apart along a long k and share less in the cache, small tiles first: linear between the two measured
 /// ends.
 double spaced_rate(const PushKernel& kernel, std::int64_t k) {
@@ -72,7 +78,7 @@ using LossBySwizzle = double[4];  // of 1, 2, 4, 8
 /// read in the cache, which at the power cap is energy and so clock. But neighbouring columns are heads of one rank: in a
 /// wide band all multiprocessors store to the same peer at a time, and then to none, where narrow bands spread the link's
 /// work over the GEMM. Over a link the second counts more; a ping-pong kernel, which computes while it stores, feels it
-/// least. Spread orders do not round the grid up, which is where they win.
+/// least. Spread orders do not round the grid up, which is where they can win.
 double order_loss(const DeviceSetting& device, const PushKernel& kernel, Raster raster, int swizzle) {
   constexpr LossBySwizzle kSustained = {0.04, 0.035, 0.01, 0}, kSpaced = {0.04, 0.03, 0.01, 0};
   constexpr LossBySwizzle kLinkedSustained[] = {{0.006, 0.008, 0.02, 0.045}, {0.004, 0.001, 0.006, 0.01}};
@@ -126,13 +132,6 @@ core::Reason unsound(const GemmShape& shape, std::int64_t sms) {
 
 }  // namespace
 
-std::string_view name(Regime value) { return value == Regime::sustained ? "sustained" : "spaced"; }
-std::string text(const DeviceSetting& setting) {
-  const bool hopper = setting.architecture == Architecture::sm_90a;
-  return fmt::format("{} SMs{}{}, {}, peers {}", setting.sms, hopper ? "" : " of ",
-                     hopper ? "" : name(setting.architecture), name(setting.regime),
-                     setting.peers == Peers::linked ? "over a link" : "on the same device");
-}
 std::string_view name(Schedule value) {
   if (value == Schedule::paired) return "paired";
   return value == Schedule::cooperative ? "cooperative" : "ping-pong";

@@ -1,6 +1,7 @@
 #include <megaup/ops/gemm_a2a/spread_order.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <utility>
 #include <vector>

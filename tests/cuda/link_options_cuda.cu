@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string>
 
 #include <megaup/core/error.hpp>
@@ -12,11 +13,15 @@ namespace {
 constexpr Duty kDuties[] = {{"blocked", 0, true}, {"sustained", 0}, {"mixed", 0.5}, {"spaced", 4}};
 
 /// The number after `key`, if the argument begins with it.
-bool number(std::string_view argument, std::string_view key, std::int64_t& value) {
-  if (!argument.starts_with(key)) return false;
+/// The positive number behind `key`, all of it.
+template <class Number>
+std::optional<Number> number(std::string_view argument, std::string_view key) {
+  if (!argument.starts_with(key)) return {};
   argument.remove_prefix(key.size());
+  Number value = 0;
   const auto [end, error] = std::from_chars(argument.data(), argument.data() + argument.size(), value);
-  return error == std::errc() && end == argument.data() + argument.size() && value > 0;
+  if (error != std::errc() || end != argument.data() + argument.size() || value <= 0) return {};
+  return value;
 }
 
 bool take(LinkOptions& options, std::string_view argument) {
@@ -32,14 +37,12 @@ bool take(LinkOptions& options, std::string_view argument) {
     options.operations.push_back(operation);
     return true;
   }
-  std::int64_t value = 0;
-  if (number(argument, "M=", value)) {
-    options.M.push_back(value);
-    return true;
-  }
-  if (number(argument, "ranks=", value)) options.ranks = static_cast<int>(value);
-  if (number(argument, "seconds=", value)) options.seconds = static_cast<int>(value);
-  return value > 0;
+  const auto rows = number<std::int64_t>(argument, "M=");
+  const auto ranks = number<int>(argument, "ranks="), seconds = number<int>(argument, "seconds=");
+  if (rows) options.M.push_back(*rows);
+  if (ranks) options.ranks = *ranks;
+  if (seconds) options.seconds = *seconds;
+  return rows || ranks || seconds;
 }
 
 void fill_in(LinkOptions& options) {

@@ -16,7 +16,6 @@ const Compiled* compiled(std::span<const Compiled* const> rows, std::string_view
   return nullptr;
 }
 
-/// In which regimes candidate i is the planner's choice; the candidates of both plans are the same, in the same order.
 ops::DeviceSetting setting(const ops::Context& context, ops::Regime regime) {
   ops::DeviceSetting device = ops::device_setting(context);
   device.regime = regime;
@@ -24,6 +23,7 @@ ops::DeviceSetting setting(const ops::Context& context, ops::Regime regime) {
   return device;
 }
 
+/// In which regimes candidate i is the planner's choice; the candidates of both plans are the same, in the same order.
 template <class Plan>
 std::string note(const Plan& sustained, const Plan& spaced, std::size_t i) {
   std::string words;
