@@ -17,9 +17,8 @@ const Compiled* compiled(std::span<const Compiled* const> rows, std::string_view
 }
 
 ops::DeviceSetting setting(const ops::Context& context, ops::Regime regime) {
-  ops::DeviceSetting device = ops::device_setting(context);
+  ops::DeviceSetting device = ops::fused_setting(context);
   device.regime = regime;
-  device.architecture = ops::architecture_of(*context.communicator.device());
   return device;
 }
 
