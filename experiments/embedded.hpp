@@ -12,4 +12,7 @@ std::span<const core::EmbeddedFile> embedded_models();
 /// The files of experiments/specs, in the order of their names.
 std::span<const core::EmbeddedFile> embedded_specs();
 
+/// The part of batch scripts that is the same in all: one file.
+std::span<const core::EmbeddedFile> embedded_batch();
+
 }  // namespace megaup::experiments
