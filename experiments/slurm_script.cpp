@@ -55,6 +55,7 @@ std::string ranks_text(const SlurmJob& job) {
 }
 
 std::string duration(double seconds) {
+  if (seconds < 1) return "less than 1 s";
   if (seconds < 120) return fmt::format("{:.0f} s", seconds);
   return seconds < 7200 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
 }
@@ -155,7 +156,7 @@ std::string embedded_spec(const Plan& plan) {
   const std::string& yaml = plan.spec.yaml;
   const auto word = delimiter(yaml);
   return fmt::format(
-      "spec_sha256={}\n"
+      "\nspec_sha256={}\n"
       "write_spec() {{ # FILE: head, because the last line of a here-document always ends\n"
       "  head -c {} >\"$1\" <<'{}'\n"
       "{}{}{}\n"

@@ -99,6 +99,80 @@ class Slurm(ProgramTest):
             time.sleep(0.1)
         self.fail(f"waited 90 s for {what}:\n" + ((self.folder / "job.out").read_text() if (self.folder / "job.out").exists() else ""))
 
+    def script(self, spec, *arguments):
+        self.check(self.call("slurm", spec, "-o", "job.sh", "--result", "out.h5", "--sbatch=--output=job.out", *arguments), 0, "wrote job.sh")
+
+    def submit(self):
+        return subprocess.run(["sbatch", "--parsable", "job.sh"], cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=60,
+                              check=True).stdout.strip()
+
+    def end_of(self, job):
+        """State and exit status of a job, once it has ended."""
+        fields = {}
+
+        def ended():
+            fields.update(word.split("=", 1) for word in self.cluster.call("scontrol", "show", "job", job).stdout.split() if "=" in word)
+            return fields["JobState"] not in ("PENDING", "RUNNING", "COMPLETING")
+
+        self.wait_until(ended, f"the end of job {job}")
+        return fields["JobState"], fields["ExitCode"]
+
+    def log(self):
+        return (self.folder / "job.out").read_text()
+
+    def statuses(self):
+        return [text(attributes["status"]) for attributes, _, _ in cells(self.folder / "out.h5").values()]
+
+    def test_a_submitted_script_measures_and_does_not_write_over_its_result(self):
+        self.script(self.spec(small_spec(cp="1, 2", tokens="8, 24")))
+        self.assertEqual(self.end_of(self.submit()), ("COMPLETED", "0:0"), self.log())
+        self.assertEqual(self.statuses(), ["measured"] * 4, self.log())
+        for _, latency, _ in cells(self.folder / "out.h5").values():
+            self.assertEqual(latency.shape[4], 2)  # two groups of cp 1 side by side
+        with h5py.File(self.folder / "out.h5") as file:
+            self.assertEqual(text(file["environment"].attrs["communicator"]), "mpi")
+            self.assertEqual(bytes(file["spec"].attrs["yaml"]) if "yaml" in file["spec"].attrs else file["spec/yaml"][()],
+                             (self.folder / "spec.yaml").read_bytes())
+        before = (self.folder / "out.h5").read_bytes()
+        self.assertEqual(self.end_of(self.submit()), ("FAILED", "2:0"), self.log())
+        self.assertIn("--force", self.log())
+        self.assertEqual((self.folder / "out.h5").read_bytes(), before)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["job.out", "job.sh", "out.h5", "spec.yaml"])
+
+    def test_threads_need_one_task(self):
+        self.script(self.spec(small_spec(cp="2", tokens="8") + "backend: {communicator: threads}\n"))
+        self.assertEqual(self.end_of(self.submit()), ("COMPLETED", "0:0"), self.log())
+        self.assertEqual(self.statuses(), ["measured"], self.log())
+
+    def test_a_stopped_script_ends_with_5_and_goes_on_when_submitted_again(self):
+        self.script(self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48", observations=300)))
+        job = self.submit()
+        self.wait_until(lambda: any((self.folder / "out.h5.cells").glob("*.h5")), "a first cell")
+        self.cluster.call("scancel", "--signal=TERM", job)
+        self.assertEqual(self.end_of(job), ("FAILED", "5:0"), self.log())
+        self.assertIn("submit this script again", self.log())
+        self.assertIn("incomplete", self.statuses())
+        self.assertEqual(self.end_of(self.submit()), ("COMPLETED", "0:0"), self.log())
+        self.assertEqual(self.statuses(), ["measured"] * 6, self.log())
+
+    def test_a_job_whose_time_is_nearly_over_is_stopped_in_time(self):
+        self.script(self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48", observations=100_000).replace("60 s", "1 h")))
+        job = self.submit()
+        self.wait_until(lambda: (self.folder / "out.h5.cells" / "current").exists(), "a first cell")
+        self.assertEqual(self.cluster.call("scontrol", "update", f"JobId={job}", "TimeLimit=1").returncode, 0)
+        self.assertEqual(self.end_of(job), ("FAILED", "5:0"), self.log())  # Slurm looks every 30 s
+        self.assertIn("incomplete", self.statuses())
+
+    def test_a_rank_that_dies_ends_the_job(self):
+        wrapper = self.folder / "wrapper"
+        wrapper.write_text(f"#!/bin/bash\n[ $SLURM_PROCID != 1 ] || kill -SEGV $$\nexec {MEGAUP} \"$@\"\n")
+        wrapper.chmod(0o755)
+        self.script(self.spec(small_spec(cp="2", tokens="8")), "--program", "./wrapper")
+        state, status = self.end_of(self.submit())  # rank 0 would wait for it in MPI_Init for ever
+        self.assertEqual(state, "FAILED", self.log())
+        self.assertNotEqual(status, "0:0", self.log())
+        self.assertFalse((self.folder / "out.h5").exists())
+
 
 if __name__ == "__main__":
     unittest.main()
