@@ -27,5 +27,8 @@ fi
 trap : TERM # scancel sends it to this shell too, which must live until the ranks have written what is finished
 status=0
 "${launch[@]}" "$program" "${step[@]}" || status=$?
-[[ ! -e $kept ]] || printf 'megaup job %s: not every cell is measured: submit this script again to go on\n' "$SLURM_JOB_ID" >&2
+if [[ -e $kept ]]; then
+  printf 'megaup job %s: not every cell is measured: submit this script again to go on, with sbatch --nodelist=%s: on other nodes all cells are measured anew\n' \
+    "$SLURM_JOB_ID" "${SLURM_JOB_NODELIST:-}" >&2
+fi
 exit "$status"

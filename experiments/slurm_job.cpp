@@ -16,7 +16,7 @@ namespace megaup::experiments {
 namespace {
 
 constexpr double kMinute = 60;
-constexpr double kStart_s = 5 * kMinute, kChecks_s = 30, kSlower = 3;
+constexpr double kStartSeconds = 5 * kMinute, kChecksSeconds = 30, kSlower = 3;
 
 template <class... Args>
 [[noreturn]] void refuse(const Spec& spec, fmt::format_string<Args...> text, Args&&... args) {
@@ -153,14 +153,14 @@ void estimate(SlurmJob& job, const SlurmRequest& request) {
   const double gpus = spec.backend.share_device ? 1 : static_cast<double>(job.ranks);
   const double rate = spec.backend.device == DeviceKind::host ? kHostGflops : kGpuGflops * gpus;
   job.gflops = request.gflops > 0 ? request.gflops : rate;
-  double seconds = kStart_s;
+  double seconds = kStartSeconds;
   for (const Cell& cell : job.plan.cells) {
     if (!cell.refused.empty()) continue;
     const double timed = spec.backend.solo ? 1 / static_cast<double>(cell.problem.P) : 1;
     const double gemms = cell.flop * timed * static_cast<double>(groups(job, cell)) / (job.gflops * 1e9);
     job.gemm_s += gemms;
     if (gemms > spec.measure.cell_timeout_s) ++job.n_too_long;
-    seconds += std::min(kChecks_s + kSlower * gemms, spec.measure.cell_timeout_s);
+    seconds += std::min(kChecksSeconds + kSlower * gemms, spec.measure.cell_timeout_s);
   }
   const double least = 2 * static_cast<double>(request.grace_s);
   job.limit_s = std::ceil(std::max(seconds, least) / kMinute) * kMinute;

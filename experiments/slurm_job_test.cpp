@@ -76,8 +76,8 @@ TEST_CASE("the script of a small spec, line by line", "[slurm]") {
   const std::string expected = fmt::format(
       R"(#!/bin/bash
 # Measures t under Slurm: 4 ranks, a process each, on 1 node. Made by megaup {} ({}) from t.yaml.
-# sbatch starts it. The same script again goes on where an earlier job was stopped, killed or had failed cells;
-# `megaup status RESULT` says from any shell how far it is.
+# sbatch starts it. Submitted again it goes on where an earlier job was stopped, was killed or had failed cells; on other
+# nodes than before it measures all again (sbatch --nodelist). `megaup status RESULT` says from any shell how far it is.
 #   cells   2 to run, 0 refused; at most MEMORY MiB of memory a rank
 #   time    5 min, and for each cell 30 s and three times its GEMMs, or its cell_timeout (2 min) if that is less; all GEMMs
 #           take less than 1 s at 100 GFLOP/s (--gflops). What is not done by then a second submission does

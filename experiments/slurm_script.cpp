@@ -76,9 +76,10 @@ std::string head(const SlurmJob& job, const SlurmRequest& request) {
   std::string out = fmt::format(
       "#!/bin/bash\n"
       "# Measures {} under Slurm: {}. Made by megaup {} ({}) from {}.\n"
-      "# sbatch starts it. The same script again goes on where an earlier job was stopped, killed or had failed "
-      "cells;\n"
-      "# `megaup status RESULT` says from any shell how far it is.\n"
+      "# sbatch starts it. Submitted again it goes on where an earlier job was stopped, was killed or had failed "
+      "cells; on other\n"
+      "# nodes than before it measures all again (sbatch --nodelist). `megaup status RESULT` says from any shell how "
+      "far it is.\n"
       "#   cells   {} to run, {} refused; at most {:.0f} MiB of memory a rank\n"
       "#   time    {}\n",
       core::one_line(plan.spec.name), ranks_text(job), core::version(), core::git_commit(),

@@ -131,8 +131,7 @@ class Slurm(ProgramTest):
             self.assertEqual(latency.shape[4], 2)  # two groups of cp 1 side by side
         with h5py.File(self.folder / "out.h5") as file:
             self.assertEqual(text(file["environment"].attrs["communicator"]), "mpi")
-            self.assertEqual(bytes(file["spec"].attrs["yaml"]) if "yaml" in file["spec"].attrs else file["spec/yaml"][()],
-                             (self.folder / "spec.yaml").read_bytes())
+            self.assertEqual(file["spec/yaml"][()], (self.folder / "spec.yaml").read_bytes())
         before = (self.folder / "out.h5").read_bytes()
         self.assertEqual(self.end_of(self.submit()), ("FAILED", "2:0"), self.log())
         self.assertIn("--force", self.log())
