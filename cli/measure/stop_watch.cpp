@@ -32,8 +32,8 @@ StopWatch::StopWatch() {
 StopWatch::~StopWatch() {
   over_ = true;
   if (watcher_.joinable()) watcher_.join();
-  const auto set = stop_signals();
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  // The signals stay blocked: what was to be stopped is over, and a launcher that ends all ranks because one ended with
+  // "some cells failed" must not turn that status of the others into "killed".
 }
 
 void StopWatch::watch(std::chrono::milliseconds grace, std::function<void()> last_resort) {

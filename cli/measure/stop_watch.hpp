@@ -7,8 +7,8 @@
 
 namespace megaup::cli {
 
-/// Turns SIGTERM and SIGINT into a wish to stop. The signals are blocked in the thread that makes it (and in all threads made later), and one
-/// thread waits for them: no code runs in a signal handler. After the first signal the measurement has `grace` to end by itself; then
+/// Turns SIGTERM and SIGINT into a wish to stop. The signals are blocked in the thread that makes it (and in all threads made later) until the process
+/// ends, and one thread waits for them: no code runs in a signal handler. After the first signal the measurement has `grace` to end by itself; then
 /// `last_resort` is called on the watching thread and the process ends with exit status 5.
 class StopWatch {
  public:

@@ -17,6 +17,8 @@ if reason:
     print("skipped: " + reason)
     raise SystemExit(77)
 
+# A rank that dies ends its step: the others would wait for it.
+SRUN = ["srun", "--mpi=pmix", "--kill-on-bad-exit=1"]
 # On two nodes that are one machine MPI must not take the ranks for neighbours.
 TWO_NODES = {"OMPI_MCA_btl": "self,tcp"}
 NATIVE = "arms: {baseline: [native_packed], candidate: native_chunked, bounds: true}\n"
@@ -40,9 +42,19 @@ class Slurm(ProgramTest):
         return subprocess.run([*launcher, MEGAUP, *arguments], cwd=self.folder, env=self.environment | environment, capture_output=True, text=True,
                               timeout=120)
 
+    def across_nodes(self, spec):
+        """Open MPI 4.1.4 itself can die in MPI_Init here: a first message arrives over TCP before its receiver is set up (2 of 599 starts of a
+        program that only starts and ends MPI). Such a start is made again, twice at most."""
+        for out in ("out.h5", "again.h5", "last.h5"):
+            result = self.under(*SRUN, "-N", "2", "-n", "2", arguments=["run", spec, "-o", out], **TWO_NODES)
+            if "Segmentation fault" not in result.stderr:
+                break
+            print(f"a rank died of a segmentation fault, as Open MPI does: started again\n{result.stderr}")
+        return result, self.folder / out
+
     def test_srun_writes_the_same_kind_of_file(self):
         spec = self.spec(small_spec(cp="2", tokens="8, 24"))
-        self.check(self.under("srun", "-N", "1", "-n", "2", "--mpi=pmix", arguments=["run", spec, "-o", "srun.h5"]), 0, "Delta")
+        self.check(self.under(*SRUN, "-N", "1", "-n", "2", arguments=["run", spec, "-o", "srun.h5"]), 0, "Delta")
         self.check(self.call("run", spec, "-o", "threads.h5"), 0)
         srun, threads = cells(self.folder / "srun.h5"), cells(self.folder / "threads.h5")
         self.assertEqual(srun.keys(), threads.keys())
@@ -54,15 +66,16 @@ class Slurm(ProgramTest):
             self.assertIn("variable_SLURM_JOB_ID", file["environment"].attrs)
 
     def test_ranks_on_two_nodes_have_no_peer_memory(self):
-        result = self.under("srun", "-N", "2", "-n", "2", "--mpi=pmix", arguments=["run", self.spec(small_spec(cp="2", tokens="8")), "-o", "out.h5"], **TWO_NODES)
+        result, out = self.across_nodes(self.spec(small_spec(cp="2", tokens="8")))
         self.check(result, 3, "fused cannot do qkv_fwd", "ranks are on 2 nodes", "put all ranks of a group on one node")
-        ((attributes, _, _),) = cells(self.folder / "out.h5").values()
+        ((attributes, _, _),) = cells(out).values()
         self.assertEqual(text(attributes["status"]), "failed")
 
     def test_native_arms_run_across_nodes(self):
         spec = self.spec(small_spec(cp="2", tokens="8", observations=2) + NATIVE)
-        self.check(self.under("srun", "-N", "2", "-n", "2", "--mpi=pmix", arguments=["run", spec, "-o", "out.h5"], **TWO_NODES), 0, "network")
-        ((attributes, latency, _),) = cells(self.folder / "out.h5").values()
+        result, out = self.across_nodes(spec)
+        self.check(result, 0, "network")
+        ((attributes, latency, _),) = cells(out).values()
         self.assertEqual(text(attributes["status"]), "measured")
         self.assertTrue((latency > 0).all())
 
@@ -77,7 +90,7 @@ class Slurm(ProgramTest):
         self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48", observations=300))
         # The shell outlives the signal, so that it can tell the exit status of its rank.
         (self.folder / "job.sh").write_text(
-            f"#!/bin/bash\nsrun -n 2 --mpi=pmix bash -c 'trap : TERM; {MEGAUP} run spec.yaml -o out.h5; echo $? > status.$SLURM_PROCID'\n")
+            f"#!/bin/bash\n{' '.join(SRUN)} -n 2 bash -c 'trap : TERM; {MEGAUP} run spec.yaml -o out.h5; echo $? > status.$SLURM_PROCID'\n")
         job = subprocess.run(["sbatch", "--parsable", "-N", "1", "-n", "2", "-o", "job.out", "job.sh"], cwd=self.folder,
                              env=self.environment, capture_output=True, text=True, timeout=60).stdout.strip()
         self.wait_until(lambda: any((self.folder / "out.h5.cells").glob("*.h5")), "a first cell")
@@ -89,7 +102,7 @@ class Slurm(ProgramTest):
         statuses = [text(a["status"]) for a, _, _ in cells(self.folder / "out.h5").values()]
         self.assertGreaterEqual(statuses.count("measured"), 1)
         self.assertGreaterEqual(statuses.count("incomplete"), 1)
-        self.check(self.under("srun", "-N", "1", "-n", "2", "--mpi=pmix", arguments=["resume", "out.h5"]), 0)
+        self.check(self.under(*SRUN, "-N", "1", "-n", "2", arguments=["resume", "out.h5"]), 0)
         self.assertEqual({text(a["status"]) for a, _, _ in cells(self.folder / "out.h5").values()}, {"measured"})
 
     def wait_until(self, holds, what):
