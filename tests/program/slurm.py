@@ -1,6 +1,7 @@
 """A Slurm of its own on this machine, with nodes that are all this machine: daemons, ports, key and folders, gone at the end."""
 import os
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -31,6 +32,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SwitchType=switch/none
 MpiDefault=pmix
+FirstJobId={first_job}
 ReturnToService=2
 SlurmdParameters=config_overrides
 {nodes}
@@ -84,7 +86,9 @@ class Cluster:
             (self.folder / name).mkdir()
         port, *ports = free_ports(1 + len(self.nodes))
         lines = [f"NodeName={node} NodeHostname={socket.gethostname()} NodeAddr=127.0.0.1 Port={port} CPUs=4 State=UNKNOWN" for node, port in zip(self.nodes, ports)]
-        (self.folder / "slurm.conf").write_text(CONF.format(host=socket.gethostname(), port=port, folder=self.folder, nodes="\n".join(lines)))
+        # Open MPI names files in /dev/shm by job: two clusters at the same time must not have the same jobs.
+        (self.folder / "slurm.conf").write_text(CONF.format(host=socket.gethostname(), port=port, first_job=random.randrange(1, 60_000_000),
+                                                           folder=self.folder, nodes="\n".join(lines)))
         (self.folder / "munge.key").write_bytes(os.urandom(1024))
         (self.folder / "munge.key").chmod(0o400)
 
