@@ -15,6 +15,7 @@ namespace megaup::simulation {
 struct Figure {
   double value = 0;
   std::string source, date;  ///< neither may be empty; the date is an ISO 8601 day or month: 2026-11-30, 2026-08
+  friend bool operator==(const Figure&, const Figure&) = default;
 };
 
 /// One measured GEMM C[m, n] = A[m, k] * B. `weight_transposed`: B = W^T (forward, TN), else B = W (dgrad, NN); nothing: either.
@@ -22,17 +23,20 @@ struct GemmPoint {
   std::int64_t m = 0, n = 0, k = 0;
   std::optional<bool> weight_transposed;
   double seconds = 0;
+  friend bool operator==(const GemmPoint&, const GemmPoint&) = default;
 };
 
 /// Measured together: one source, one date. Points in any order; no two of one (m, n, k, weight_transposed).
 struct GemmTable {
   std::string source, date;
   std::vector<GemmPoint> points;
+  friend bool operator==(const GemmTable&, const GemmTable&) = default;
 };
 
 /// `bytes` is the buffer of one rank, (P-1)/P of which crosses between ranks (e*M*N of docs/operations.md; "size" of nccl-tests).
 struct ExchangePoint {
   double bytes = 0, seconds = 0;
+  friend bool operator==(const ExchangePoint&, const ExchangePoint&) = default;
 };
 
 /// All-to-all times of one transport among P ranks: bytes strictly increasing, seconds not decreasing.
@@ -41,12 +45,14 @@ struct ExchangeCurve {
   std::int64_t ranks = 0;
   std::string source, date;
   std::vector<ExchangePoint> points;
+  friend bool operator==(const ExchangeCurve&, const ExchangeCurve&) = default;
 };
 
 /// One pass over a buffer (pack or unpack) takes launch + 2*bytes/rate: each byte is read and written.
 struct Reorder {
   Figure rate;    ///< bytes/s, read plus written
   Figure launch;  ///< s
+  friend bool operator==(const Reorder&, const Reorder&) = default;
 };
 
 /// Two factors of a fused kernel, both 1 for a kernel that does not notice its exchange:
@@ -54,6 +60,7 @@ struct Reorder {
 ///   link     its bytes take link * (link bytes / link rate)
 struct Contention {
   Figure compute, link;
+  friend bool operator==(const Contention&, const Contention&) = default;
 };
 
 /// A measured cell that the figures were fitted to: what "inside the calibrated range" and "nearest" are judged by.
@@ -64,6 +71,7 @@ struct CalibratedCell {
   /// Held-out error of Delta, [baseline arm]: (predicted - measured) / sum of the baseline's measured times, predicted by a machine that was
   /// fitted without this cell's model. Absent where the cell has no fused arm, or no other model was measured.
   std::map<std::string, double> held_out;
+  friend bool operator==(const CalibratedCell&, const CalibratedCell&) = default;
 };
 
 /// Everything that a machine file says. What is optional and absent makes the arms that need it unpredictable, with the reason.
@@ -90,6 +98,7 @@ struct Machine {
   std::optional<Reorder> reorder;
   std::optional<Contention> push, pull;  ///< fused arms with the GEMM first, and with the exchange first
   std::vector<CalibratedCell> cells;
+  friend bool operator==(const Machine&, const Machine&) = default;
 };
 
 /// What is wrong with a machine, and which member: "exchange[1].points[3]" and "bytes 4096 after 8192: sort the curve".

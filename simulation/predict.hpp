@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,9 @@ std::string_view name(PredictedVerdict verdict);
 struct PredictedDelta {
   std::string baseline, candidate;
   double baseline_seconds = 0, candidate_seconds = 0, delta_seconds = 0;
-  /// Prediction interval of Delta; nothing without kLeastResiduals held-out errors.
+  /// Prediction interval of Delta: delta -+ t * rms * baseline, rms of the machine's held-out errors against this baseline, t of Student's
+  /// distribution with one degree of freedom less than their models (errors of one model are not independent). Nothing for a cell outside
+  /// the calibrated range, or with errors of fewer than kLeastModels models.
   std::optional<double> low_seconds, high_seconds;
   std::string interval_basis;  ///< where it is from, or why there is none
   PredictedVerdict verdict = PredictedVerdict::undecided;
@@ -65,8 +68,16 @@ struct CellPrediction {
   }
 };
 
-inline constexpr double kConfidence = 0.95;        ///< of the prediction interval
-inline constexpr std::size_t kLeastResiduals = 8;  ///< held-out errors below which there is no interval
+/// An arm that the model knows. `bound`: gemm_only, exchange_only, reorder_only.
+struct ArmModel {
+  std::string_view name;
+  bool bound;
+};
+/// All of them, native ones first. Whether a machine has the figures for one is said by its PredictedTime.
+std::span<const ArmModel> arm_models();
+
+inline constexpr double kConfidence = 0.95;      ///< of the prediction interval
+inline constexpr std::int64_t kLeastModels = 3;  ///< models with held-out errors below which there is no interval
 
 /// Predicts every operation by every arm. Cannot, with the reason of core::refusal, where no implementation may run the problem; and where
 /// no arm at all can be predicted. An arm that this machine cannot predict has its reason in PredictedTime::time, and no Delta.
