@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <megaup/analysis/student_t.hpp>
+#include <megaup/core/student_t.hpp>
 
 namespace megaup::analysis {
 namespace {
@@ -76,7 +76,7 @@ std::optional<Interval> welch(const Row& a, const Row& b, double change) {
                          (variance_a * variance_a / static_cast<double>(first.degrees) +
                           variance_b * variance_b / static_cast<double>(second.degrees));
   const auto whole = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(degrees + 1e-9)));
-  const double half = student_t_quantile(0.5 + 0.5 * kConfidence, whole) * std::sqrt(variance);
+  const double half = core::student_t_quantile(0.5 + 0.5 * kConfidence, whole) * std::sqrt(variance);
   return Interval{change - half, change + half};
 }
 

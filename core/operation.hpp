@@ -61,4 +61,7 @@ constexpr std::int64_t exchange_bytes(const OperationForm& op, const Problem& p)
   return p.P * p.M() * HeadLayout{p, op.columns}.slab_width() * kElementBytes;
 }
 
+/// native_chunked: chunks at most, and rows of one at least (why: ops/row_chunks.hpp).
+inline constexpr std::int64_t kMostRowChunks = 4, kFewestChunkRows = 1024;
+
 }  // namespace megaup::core

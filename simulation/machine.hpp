@@ -90,7 +90,8 @@ struct Machine {
   std::optional<Figure> gemm_rate;       ///< FLOP/s achieved in full waves, where no table reaches
   std::optional<Figure> link_rate;       ///< bytes/s achieved each direction, for the fused arm
   std::optional<Figure> launch;          ///< s of a kernel's start, part of a GEMM by rate and of each chunk
-  std::optional<Figure> gap;  ///< s between the parts of a native arm, each; may be negative (parts overlap a little)
+  std::optional<Figure> gap;      ///< s of a native arm beyond the sum of its parts timed alone; often negative, for
+                                  ///< each part alone carries the cost of being timed
   std::optional<Figure> barrier;  ///< s at the end of a fused kernel until the last flag has come
 
   std::vector<GemmTable> gemm;  ///< the first table that holds a shape wins
