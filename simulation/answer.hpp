@@ -23,6 +23,7 @@ class Answer {
   const T& operator*() const { return std::get<0>(content_); }
   T& operator*() { return std::get<0>(content_); }
   const T* operator->() const { return &std::get<0>(content_); }
+  T* operator->() { return &std::get<0>(content_); }
   /// Only of an answer without a value.
   const std::string& reason() const { return std::get<1>(content_).reason; }
 

@@ -77,9 +77,11 @@ struct CalibratedCell {
 /// Everything that a machine file says. What is optional and absent makes the arms that need it unpredictable, with the reason.
 struct Machine {
   std::string name, description;
-  std::string fabric;                      ///< of its exchanges: nvlink | pcie | host-memory | network (never emulated)
-  std::string duty;                        ///< of the measured cells: sustained | spaced; "" = no figure is from a run
-  std::string schedule;                    ///< interleaved | blocked; "" as above
+  std::string device = "cuda";  ///< cuda | host
+  std::string device_model;     ///< "NVIDIA H200, sm_90", as a run stored it or a data sheet names it; "" = not said
+  std::string fabric;           ///< of its exchanges: nvlink | pcie | host-memory | network (never emulated)
+  std::string duty;             ///< of the measured cells: sustained | spaced; "" = no figure is from a run
+  std::string schedule;         ///< interleaved | blocked; "" as above
   std::string default_transport = "nccl";  ///< what native arms without a transport in their name use
 
   std::int64_t multiprocessors = 0;
