@@ -77,8 +77,16 @@ std::optional<Estimate> measured(const GemmTable& table, const GemmShape& shape)
 }  // namespace
 
 std::int64_t waves(const Machine& machine, const GemmShape& shape) {
-  const std::int64_t tiles = rounded_up(shape.m, machine.tile_m) * rounded_up(shape.n, machine.tile_n);
-  return rounded_up(tiles, std::max<std::int64_t>(machine.multiprocessors, 1));
+  const Tile tile = machine.tile.value_or(Tile{});
+  const std::int64_t tiles = rounded_up(shape.m, tile.m) * rounded_up(shape.n, tile.n);
+  return rounded_up(tiles, machine.multiprocessors ? machine.multiprocessors->value : 1);
+}
+
+double full_wave_flop(const Machine& machine, std::int64_t k) {
+  const Tile tile = machine.tile.value_or(Tile{});
+  const std::int64_t multiprocessors = machine.multiprocessors ? machine.multiprocessors->value : 1;
+  return 2.0 * static_cast<double>(multiprocessors) * static_cast<double>(tile.m) * static_cast<double>(tile.n) *
+         static_cast<double>(k);
 }
 
 Answer<Estimate> gemm_time(const Machine& machine, const GemmShape& shape) {
@@ -91,13 +99,12 @@ Answer<Estimate> gemm_time(const Machine& machine, const GemmShape& shape) {
                       fmt::format("GEMM interpolated between the {} nearest of {} ({})",
                                   std::min(kNearest, points.size()), points.size(), table.source)};
   }
-  if (!machine.gemm_rate || machine.multiprocessors <= 0)
+  if (!machine.gemm_rate || !machine.multiprocessors)
     return Cannot{fmt::format("no table of machine '{}' reaches a GEMM of {} x {} x {}, and it has no {}: add one",
                               machine.name, shape.m, shape.n, shape.k,
                               machine.gemm_rate ? "number of multiprocessors" : "gemm_rate")};
   const std::int64_t count = waves(machine, shape);
-  const double wave_flop = 2.0 * static_cast<double>(machine.multiprocessors) * static_cast<double>(machine.tile_m) *
-                           static_cast<double>(machine.tile_n) * static_cast<double>(shape.k);
+  const double wave_flop = full_wave_flop(machine, shape.k);
   const double launch = machine.launch ? machine.launch->value : 0;
   return Estimate{launch + static_cast<double>(count) * wave_flop / machine.gemm_rate->value,
                   fmt::format("GEMM of {} waves at {:.4g} TFLOP/s ({})", count, machine.gemm_rate->value / 1e12,

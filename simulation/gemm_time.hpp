@@ -9,6 +9,9 @@ namespace megaup::simulation {
 /// Tiles of a GEMM of m rows and n columns in rounds of one tile a multiprocessor: ceil(ceil(m/bm)*ceil(n/bn) / multiprocessors).
 std::int64_t waves(const Machine& machine, const core::GemmShape& shape);
 
+/// FLOP of a wave in which every multiprocessor has a tile: 2 * multiprocessors * bm * bn * k.
+double full_wave_flop(const Machine& machine, std::int64_t k);
+
 /// Seconds of a GEMM alone, by the first of these rules that applies:
 ///   measured      a table has the shape
 ///   interpolated  the shape lies within the least and largest m, n and k of one table: FLOP / r, where ln r is the mean of ln(FLOP / seconds) of

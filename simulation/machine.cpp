@@ -31,6 +31,7 @@ class Checker {
 
   std::vector<Violation> run() {
     check_names();
+    check_counts();
     check_figures();
     for (std::size_t i = 0; i < machine_.gemm.size(); ++i) check_table(fmt::format("gemm[{}]", i), machine_.gemm[i]);
     for (std::size_t i = 0; i < machine_.exchange.size(); ++i)
@@ -51,7 +52,6 @@ class Checker {
 
   void check_names() {
     if (machine_.name.empty()) add("name", "a machine needs a name");
-    one_of("device", machine_.device, {"cuda", "host"});
     if (machine_.fabric == "emulated")
       add("fabric", "ranks that shared one device say nothing about a link: emulated cannot be a machine's fabric");
     else
@@ -59,9 +59,6 @@ class Checker {
     if (!machine_.duty.empty()) one_of("duty", machine_.duty, {"sustained", "spaced"});
     if (!machine_.schedule.empty()) one_of("schedule", machine_.schedule, {"interleaved", "blocked"});
     if (machine_.default_transport.empty()) add("default_transport", "name the transport of native_packed");
-    if (machine_.multiprocessors < 0) add("multiprocessors", fmt::format("{} is negative", machine_.multiprocessors));
-    if (machine_.tile_m <= 0 || machine_.tile_n <= 0)
-      add("tile", fmt::format("{} x {}: both must be positive", machine_.tile_m, machine_.tile_n));
   }
 
   void provenance(const std::string& member, const std::string& source, const std::string& date) {
@@ -85,6 +82,17 @@ class Checker {
       case Sign::any: break;
     }
     return "finite";
+  }
+
+  void check_counts() {
+    if (const auto& count = machine_.multiprocessors) {
+      if (count->value <= 0) add("multiprocessors", fmt::format("{} is not positive", count->value));
+      provenance("multiprocessors", count->source, count->date);
+    }
+    if (const auto& tile = machine_.tile) {
+      if (tile->m <= 0 || tile->n <= 0) add("tile", fmt::format("{} x {}: both must be positive", tile->m, tile->n));
+      provenance("tile", tile->source, tile->date);
+    }
   }
 
   void check_figures() {

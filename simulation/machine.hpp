@@ -18,6 +18,19 @@ struct Figure {
   friend bool operator==(const Figure&, const Figure&) = default;
 };
 
+struct Count {
+  std::int64_t value = 0;
+  std::string source, date;
+  friend bool operator==(const Count&, const Count&) = default;
+};
+
+/// Rows and columns of C that one multiprocessor makes at a time.
+struct Tile {
+  std::int64_t m = 128, n = 256;
+  std::string source, date;
+  friend bool operator==(const Tile&, const Tile&) = default;
+};
+
 /// One measured GEMM C[m, n] = A[m, k] * B. `weight_transposed`: B = W^T (forward, TN), else B = W (dgrad, NN); nothing: either.
 struct GemmPoint {
   std::int64_t m = 0, n = 0, k = 0;
@@ -77,15 +90,13 @@ struct CalibratedCell {
 /// Everything that a machine file says. What is optional and absent makes the arms that need it unpredictable, with the reason.
 struct Machine {
   std::string name, description;
-  std::string device = "cuda";  ///< cuda | host
-  std::string device_model;     ///< "NVIDIA H200, sm_90", as a run stored it or a data sheet names it; "" = not said
-  std::string fabric;           ///< of its exchanges: nvlink | pcie | host-memory | network (never emulated)
-  std::string duty;             ///< of the measured cells: sustained | spaced; "" = no figure is from a run
-  std::string schedule;         ///< interleaved | blocked; "" as above
+  std::string fabric;                      ///< of its exchanges: nvlink | pcie | host-memory | network (never emulated)
+  std::string duty;                        ///< of the measured cells: sustained | spaced; "" = no figure is from a run
+  std::string schedule;                    ///< interleaved | blocked; "" as above
   std::string default_transport = "nccl";  ///< what native arms without a transport in their name use
 
-  std::int64_t multiprocessors = 0;
-  std::int64_t tile_m = 128, tile_n = 256;  ///< of the GEMM, for counting waves
+  std::optional<Count> multiprocessors;
+  std::optional<Tile> tile;  ///< of the GEMM, for counting waves; absent: 128 x 256
 
   std::optional<Figure> peak_rate;       ///< FLOP/s of the data sheet, for the floor
   std::optional<Figure> peak_link_rate;  ///< bytes/s each direction of a rank, of the data sheet, for the floor
