@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include <megaup/simulation/fused_arm.hpp>
+
+namespace megaup::simulation {
+
+/// A measured fused operation and what its kernel consisted of.
+struct FusedSample {
+  FusedWork work;  ///< with factors of 1
+  double barrier = 0, measured = 0;
+};
+
+struct Factors {
+  double compute = 1, link = 1;
+};
+
+/// The factors from kLeastFactor to kMostFactor with the least sum of ((modelled - measured) / measured)^2; `seconds` is push_seconds or
+/// pull_seconds. A grid around the best of a coarser one, until its step is below 0.001. Where the link makes no difference its factor
+/// stays 1. At least one sample.
+Factors fit_contention(const std::vector<FusedSample>& samples, double (*seconds)(const FusedWork&));
+
+}  // namespace megaup::simulation
