@@ -178,8 +178,9 @@ void compare(const CellRecord& cell, const CellTimes& times, Depth depth, Row& r
   if (depth != Depth::rows) row.details = details_of(cell, row.baseline, row.candidate, depth);
 }
 
-/// Attributes that the run found out or chose for itself are no settings.
+/// Attributes that the run found out or chose for itself, or that were predicted, are no settings.
 bool is_setting(std::string_view name) {
+  if (name.starts_with("predicted_")) return false;
   constexpr std::array<std::string_view, 4> kFound{"identity", "failed_in", "validation_rows", "oversubscribed"};
   if (name.find("bytes") != std::string_view::npos || std::find(kFound.begin(), kFound.end(), name) != kFound.end())
     return false;

@@ -12,4 +12,7 @@ std::span<const core::EmbeddedFile> embedded_models();
 /// The files of experiments/specs, in the order of their names.
 std::span<const core::EmbeddedFile> embedded_specs();
 
+/// The files of experiments/machines, in the order of their names.
+std::span<const core::EmbeddedFile> embedded_machines();
+
 }  // namespace megaup::experiments
