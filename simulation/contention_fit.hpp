@@ -17,8 +17,9 @@ struct Factors {
 };
 
 /// The factors from kLeastFactor to kMostFactor with the least sum of ((modelled - measured) / measured)^2; `seconds` is push_seconds or
-/// pull_seconds. A grid around the best of a coarser one, until its step is below 0.001. Where the link makes no difference its factor
-/// stays 1. At least one sample.
+/// pull_seconds. A grid around the best of a coarser one, until its step is below 0.001. Two samples of one model could be met by a compute
+/// factor of 0.5 with a link factor of 4; a weak pull of both to 1 (kPrior * ln^2), which many samples outweigh, keeps them from it.
+/// At least one sample.
 Factors fit_contention(const std::vector<FusedSample>& samples, double (*seconds)(const FusedWork&));
 
 }  // namespace megaup::simulation

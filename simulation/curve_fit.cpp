@@ -1,5 +1,6 @@
 #include <megaup/simulation/curve_fit.hpp>
 
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -52,8 +53,10 @@ std::vector<ExchangePoint> never_falling(const Samples& samples) {
 
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
-  // Through decimal text: 123456e-9 is then the number that the text 0.000123456 reads as.
-  return std::stod(fmt::format("{:.5e}", value));
+  // Through decimal text: what is kept is then the number that a reader of those digits gets.
+  const std::string text = fmt::format("{:.5e}", value);
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 std::vector<ExchangeCurve> fit_curves(const std::vector<const MeasuredCell*>& cells, const Machine& machine,

@@ -51,14 +51,6 @@ Answer<std::vector<PipelinePart>> moved_parts(const Machine& machine, const Nati
   return parts;
 }
 
-/// What each row chunk adds before it leaves: its waves of the GEMM.
-double chunk_seconds(const Machine& machine, const core::GemmShape& whole, std::int64_t chunks, double gemm) {
-  core::GemmShape chunk = whole;
-  chunk.m = (whole.m + chunks - 1) / chunks;
-  const double launch = machine.launch && chunks > 1 ? machine.launch->value : 0;
-  return gemm * static_cast<double>(waves(machine, chunk)) / static_cast<double>(waves(machine, whole)) + launch;
-}
-
 }  // namespace
 
 std::optional<NativeArm> native_arm(const Machine& machine, std::string_view name) {
@@ -100,8 +92,8 @@ Answer<Estimate> native_time(const Machine& machine, const NativeArm& arm, const
 
   double seconds = machine.gap ? machine.gap->value : 0;
   if (arm.way == NativeWay::chunked) {
-    for (PipelinePart& part : *parts)
-      part.before += chunk_seconds(machine, shape, static_cast<std::int64_t>(parts->size()), gemm->seconds);
+    const double launch = machine.launch && parts->size() > 1 ? machine.launch->value : 0;
+    for (PipelinePart& part : *parts) part.before += gemm->seconds / static_cast<double>(parts->size()) + launch;
     seconds += pipeline_seconds(*parts, kInFlight);
   } else {
     seconds += gemm->seconds + pipeline_seconds(*parts, parts->size());

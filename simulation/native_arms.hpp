@@ -27,7 +27,8 @@ std::int64_t row_chunks(std::int64_t rows);
 /// Seconds of a native arm, both ways round:
 ///   packed     gemm + pack + exchange + unpack + gap
 ///   pipelined  gemm + pipeline of Q, K and V (one part in out_*, which is `packed`) + gap
-///   chunked    pipeline of row chunks + gap, each with its share of the GEMM's waves and one launch more; two in flight
+///   chunked    pipeline of row chunks + gap, each with its share of the GEMM and a launch; two in flight. No share is rounded up to whole
+///              waves: on an H200 a chunk of 2048 rows took a quarter of what 8192 rows did, the library picks another tile
 /// Cannot: a part cannot be predicted.
 Answer<Estimate> native_time(const Machine& machine, const NativeArm& arm, const core::OperationForm& op,
                              const core::Problem& problem);
