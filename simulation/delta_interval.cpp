@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <megaup/core/student_t.hpp>
+#include <megaup/simulation/validate.hpp>
 
 namespace megaup::simulation {
 namespace {
@@ -32,6 +33,11 @@ Errors errors_against(const Machine& machine, const std::string& baseline) {
 }
 
 void set_interval(const Machine& machine, PredictedDelta& delta) {
+  if (delta.candidate != kValidatedCandidate) {
+    delta.interval_basis = fmt::format("no interval: held-out errors are of {}, not of candidate {}",
+                                       kValidatedCandidate, delta.candidate);
+    return;
+  }
   const Errors errors = errors_against(machine, delta.baseline);
   if (errors.models < kLeastModels) {
     delta.interval_basis = fmt::format("no interval: held-out errors against {} of {} models, at least {} are needed",

@@ -13,8 +13,6 @@
 namespace megaup::simulation {
 namespace {
 
-constexpr std::string_view kCandidate = "fused";
-
 /// Sum of an arm over the four operations; nothing where one was not taken.
 std::optional<double> measured_sum(const MeasuredCell& cell, std::string_view arm) {
   double sum = 0;
@@ -63,7 +61,7 @@ class HoldOut {
  private:
   void predict_cell(const Machine& machine, const std::string& label, std::size_t index, std::vector<HeldOut>& out) {
     const MeasuredCell& cell = measurements_.cells[index];
-    const auto candidate = measured_sum(cell, kCandidate);
+    const auto candidate = measured_sum(cell, kValidatedCandidate);
     if (!candidate) return;
     const auto prediction = predict(machine, question_of(cell));
     for (const std::string& arm : cell.arms) {
@@ -85,7 +83,7 @@ class HoldOut {
 
   static std::string reason_in(const CellPrediction& prediction, const std::string& arm) {
     for (const PredictedTime& time : prediction.times)
-      if ((time.arm == arm || time.arm == kCandidate) && !time.time) return time.time.reason();
+      if ((time.arm == arm || time.arm == kValidatedCandidate) && !time.time) return time.time.reason();
     return "an operation is missing";
   }
 
@@ -130,7 +128,7 @@ Answer<Validation> validate(const Measurements& measurements, const std::optiona
   for (const MeasuredCell& cell : measurements.cells) {
     models.insert(cell.model);
     cps.insert(cell.problem.P);
-    fused = fused || measured_sum(cell, kCandidate).has_value();
+    fused = fused || measured_sum(cell, kValidatedCandidate).has_value();
   }
   if (models.size() < 2)
     return Cannot{

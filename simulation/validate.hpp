@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <megaup/simulation/answer.hpp>
@@ -11,6 +12,9 @@
 #include <megaup/simulation/measurements.hpp>
 
 namespace megaup::simulation {
+
+/// The only candidate whose predictions are held against measurements.
+inline constexpr std::string_view kValidatedCandidate = "fused";
 
 /// One measured Delta and its prediction by a machine that did not see it.
 struct HeldOut {
@@ -40,7 +44,7 @@ struct Validation {
   std::vector<std::string> notes;  ///< what could not be validated and why ("one CP only: ...")
 };
 
-/// Predicts each measured Delta (native_* against fused) from the other models, and from the other CPs. What a run cannot tell is taken
+/// Predicts each measured Delta (native_* against kValidatedCandidate) from the other models, and from the other CPs. What a run cannot tell is taken
 /// from `base` as in calibrate. Cannot: fewer than two models, or no fused arm. Cost: of calibrate, once for each model and CP.
 Answer<Validation> validate(const Measurements& measurements, const std::optional<Machine>& base);
 
