@@ -24,6 +24,7 @@ bool is_incidental(std::string_view name) {
 
 std::map<std::string, std::string> surroundings(const Input& input) {
   auto all = input.environment;
+  all.erase("machine_yaml");  // a whole file: machine_sha256 says whether it is the same
   all["source"] = input.source;
   all["fabric"] = input.fabric;
   all["git"] = input.git;

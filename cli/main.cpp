@@ -20,7 +20,7 @@ using megaup::core::ErrorKind;
 using megaup::core::exit_status;
 
 /// Planned commands that no build has yet: refused by name, so that nobody takes the refusal for a typing error.
-constexpr std::string_view kNotBuiltYet[] = {"simulate", "slurm"};
+constexpr std::string_view kNotBuiltYet[] = {"slurm"};
 
 void print_help(std::FILE* out) {
   fmt::print(out,

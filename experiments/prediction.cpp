@@ -89,11 +89,9 @@ void add_times(core::CellRecord& record, const PredictedCell& cell, const Spec& 
       if (!contains(cell.arms, arms[arm])) continue;
       const auto& time = cell.prediction->at(op, arm, arms.size());
       record.latency.insert(record.latency.end(), record.order.size(), time.time->seconds);
-      const auto key = [&](std::string_view what) {
-        return fmt::format("predicted_{}_{}_{}", what, spec.operations[op], arms[arm]);
-      };
-      record.extra[key("rule")] = time.time->rule;
-      record.extra[key("floor_s")] = time.floor_seconds;
+      record.extra[fmt::format("predicted_rule_{}_{}", spec.operations[op], arms[arm])] = time.time->rule;
+      if (arms[arm] == spec.arms.candidate)
+        record.extra[fmt::format("predicted_floor_s_{}", spec.operations[op])] = time.floor_seconds;
     }
 }
 

@@ -123,21 +123,23 @@ std::string confusion_text(const std::vector<simulation::HeldOut>& all, std::siz
   return analysis::text_of(grid, width);
 }
 
-std::string machine_line(const simulation::Machine& machine) {
-  std::string out =
-      fmt::format("{}: {}\n", analysis::printable(machine.name), analysis::printable(machine.description));
+/// Name, origin and the two factors of the fused kernels.
+std::string machine_text(const simulation::Machine& machine, std::size_t width) {
+  std::vector<std::string> lines{machine.description};
   const auto factors = [&](std::string_view family, const std::optional<simulation::Contention>& value) {
-    if (value)
-      out += fmt::format(
-          "  {}: multiplying takes x{:.3f} of the GEMM's time beside its exchange, the exchange x{:.3f} of its own "
-          "beside the GEMM ({})\n",
-          family, value->compute.value, value->link.value, analysis::printable(value->compute.source));
-    else
-      out += fmt::format("  {}: no contention factors, so no fused arm\n", family);
+    lines.push_back(value ? fmt::format("{}: the GEMM takes x{:.3f} of its time alone, the exchange x{:.3f} ({})",
+                                        family, value->compute.value, value->link.value, value->compute.source)
+                          : fmt::format("{}: no factors, so no prediction", family));
   };
   factors("fused, GEMM first", machine.push);
   factors("fused, exchange first", machine.pull);
-  return out;
+  return list_text(fmt::format("Machine {}", analysis::printable(machine.name)), lines, width);
+}
+
+/// How the parts were found, from the bounds: they are one part each.
+void add_rules(Clauses& rules, const experiments::PredictedCell& cell) {
+  for (const auto& time : cell.prediction->times)
+    if (time.time && time.arm.ends_with("_only")) rules.add(time.time->rule, cell.cell->id);
 }
 
 }  // namespace
@@ -156,26 +158,28 @@ std::string prediction_text(const experiments::MachineFile& machine,
                         {"verdict"},
                         {"range"},
                         {"nearest measured"}}};
-  Clauses outside, without, refused, reasons;
+  Clauses rules, outside, without, refused, reasons;
   for (const auto& cell : cells) {
     for (const auto& line : cell.without) without.add(line, cell.cell->id);
     if (!cell.refused.empty()) {
       refused.add(cell.refused, cell.cell->id);
       continue;
     }
+    add_rules(rules, cell);
     for (const auto& clause : cell.prediction->coverage.outside) outside.add(clause, cell.cell->id);
     for (const auto& delta : cell.prediction->deltas) {
       grid.rows.push_back(delta_row(*cell.cell, *cell.prediction, delta));
-      if (!delta.low_seconds) reasons.add(fmt::format("no interval: {}", delta.interval_basis), cell.cell->id);
+      if (cell.prediction->coverage.inside) reasons.add(delta.interval_basis, cell.cell->id);
     }
   }
   std::string out =
-      fmt::format("Simulated, not measured: {} of {} on ", cells_text(cells.size()), analysis::printable(spec.name)) +
-      machine_line(machine.machine);
+      fmt::format("Simulated, not measured: {} of {}\n", cells_text(cells.size()), analysis::printable(spec.name));
+  out += machine_text(machine.machine, width);
   if (!grid.rows.empty()) out += "\n" + analysis::text_of(grid, width);
   out += times_text(cells, width);
-  out += list_text("Outside the calibrated range", outside.lines(), width);
-  out += list_text("Intervals", reasons.lines(), width);
+  out += list_text("Outside the calibrated range: no interval, undecided", outside.lines(), width);
+  out += list_text("Intervals inside the range", reasons.lines(), width);
+  out += list_text("Parts", rules.lines(), width);
   out += list_text("Arms without a prediction", without.lines(), width);
   out += list_text("Refused cells", refused.lines(), width);
   return out + list_text("Not modelled", simulation::not_modelled(), width);
@@ -189,7 +193,7 @@ std::string calibration_text(const simulation::Machine& machine, const simulatio
   for (const auto& curve : machine.exchange)
     curves.push_back(fmt::format("{} among {} ranks: {} points ({})", curve.transport, curve.ranks, curve.points.size(),
                                  curve.source));
-  std::string out = machine_line(machine);
+  std::string out = machine_text(machine, width).substr(1);
   out += fmt::format("  fitted to {}, {} GEMM shapes\n", cells_text(measurements.cells.size()), shapes);
   out += list_text("Exchange curves", curves, width);
   return out + list_text("Cells left out", measurements.skipped, width);

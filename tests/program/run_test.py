@@ -141,7 +141,7 @@ class Words(unittest.TestCase):
         self.assertIn("analyze", result.stderr)
 
     def test_planned_command(self):
-        result = self.status("simulate", "x")
+        result = self.status("slurm", "x")
         self.assertEqual(result.returncode, 2)
         self.assertIn("not built", result.stderr)
 
