@@ -189,6 +189,16 @@ TEST_CASE("cells without all bounds, of one rank, alone, or not measured are lef
   CHECK_THAT(measurements({record}).reason(), ContainsSubstring("12 skipped") && ContainsSubstring("bounds: true"));
 }
 
+TEST_CASE("a run that named no transport gives curves of its backend") {
+  auto record = run_on(true_machine());
+  for (auto& cell : record.cells) cell.extra.erase("qkv_fwd_native_packed_exchange");
+  const auto found = calibrate(sound({record}), std::nullopt, "host", "");
+  REQUIRE(found);
+  CHECK(found->default_transport == "backend");
+  CHECK(find_curve(*found, "backend", 2) != nullptr);
+  CHECK(find_curve(*found, "nccl", 2) == nullptr);
+}
+
 TEST_CASE("a base of another fabric is refused") {
   Machine base = base_machine();
   base.fabric = "pcie";

@@ -23,6 +23,8 @@ namespace {
 using core::OperationForm;
 using Cells = std::vector<const MeasuredCell*>;
 
+constexpr const char* kUnnamedTransport = "backend";  // of runs that stored no name: what their communicator does
+
 /// Fills a machine from cells, part after part: each may use those before it.
 class Fit {
  public:
@@ -44,8 +46,8 @@ class Fit {
     fit_reorder();
     fit_gap();
     machine_.exchange = fit_curves(cells_, machine_, source_, date_);
-    keep_other_curves();
     fit_link_rate();
+    keep_other_curves();
     machine_.push = contention(core::Kind::gemm_to_a2a, push_seconds);
     machine_.pull = contention(core::Kind::a2a_to_gemm, pull_seconds);
     return machine_;
@@ -60,6 +62,7 @@ class Fit {
       machine_ = *base_;
       machine_.gemm.clear(), machine_.exchange.clear(), machine_.cells.clear();
     }
+    if (!base_) machine_.default_transport = kUnnamedTransport;
     machine_.fabric = first.fabric, machine_.duty = first.duty, machine_.schedule = first.schedule;
     for (const MeasuredCell* cell : cells_) {
       if (!cell->default_transport.empty()) machine_.default_transport = cell->default_transport;
@@ -132,13 +135,11 @@ class Fit {
 
   void fit_link_rate() {
     double fastest = 0;
-    for (const MeasuredCell* cell : cells_)
-      for (const ExchangeCurve& curve : machine_.exchange)
-        if (curve.ranks == cell->problem.P)
-          for (const ExchangePoint& point : curve.points) {
-            const auto ranks = static_cast<double>(curve.ranks);
-            fastest = std::max(fastest, point.bytes * (ranks - 1) / ranks / point.seconds);
-          }
+    for (const ExchangeCurve& curve : machine_.exchange)
+      for (const ExchangePoint& point : curve.points) {
+        const auto ranks = static_cast<double>(curve.ranks);
+        fastest = std::max(fastest, point.bytes * (ranks - 1) / ranks / point.seconds);
+      }
     machine_.link_rate = figure(fastest);
   }
 
