@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include <megaup/analysis/estimator.hpp>
 #include <megaup/analysis/shortfall.hpp>
+#include <megaup/core/estimator.hpp>
 
 namespace megaup::analysis {
 namespace {
@@ -21,7 +21,7 @@ std::optional<double> median_of_rank_means(std::span<const double> latency, std:
     scratch.push_back(sum / static_cast<double>(ranks));
   }
   if (scratch.empty()) return std::nullopt;
-  return median(scratch);
+  return core::median(scratch);
 }
 
 std::optional<double> block_median(const core::CellRecord& cell, std::size_t op, std::size_t arm, std::size_t block,
@@ -30,7 +30,7 @@ std::optional<double> block_median(const core::CellRecord& cell, std::size_t op,
   const std::span<const double> latency(cell.latency.data() + cell.index(op, arm, block, 0, 0),
                                         static_cast<std::size_t>(cell.observations) * ranks);
   if (across == AcrossRanks::mean) return median_of_rank_means(latency, ranks, scratch);
-  const auto summary = summarise_block(latency, ranks, scratch);
+  const auto summary = core::summarise_block(latency, ranks, scratch);
   if (!summary) return std::nullopt;
   return summary->median;
 }

@@ -2,14 +2,14 @@
 
 #include <cmath>
 
-#include <megaup/analysis/student_t.hpp>
+#include <megaup/core/student_t.hpp>
 
 namespace megaup::analysis {
 
 std::optional<std::int64_t> blocks_needed(const OrderedMean& estimate, double half_width, double confidence) {
   if (!(half_width > 0)) return std::nullopt;
   const auto enough = [&](std::int64_t pairs) {
-    const double t = student_t_quantile(0.5 + 0.5 * confidence, 2 * pairs - 2);
+    const double t = core::student_t_quantile(0.5 + 0.5 * confidence, 2 * pairs - 2);
     return t * estimate.spread / std::sqrt(2 * static_cast<double>(pairs)) < half_width;
   };
   // The half-width falls with every pair, so the number is found by doubling and halving.

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include <megaup/analysis/estimator.hpp>
 #include <megaup/analysis/shortfall.hpp>
+#include <megaup/core/estimator.hpp>
 
 namespace megaup::analysis {
 namespace {
@@ -43,28 +43,28 @@ class CellTimes {
       const auto stored = position(cell.operations, kOperations[op]);
       if (!stored) continue;
       for (std::size_t arm = 0; arm < cell.arms.size(); ++arm)
-        times_[op * cell.arms.size() + arm] = arm_times(cell, *stored, arm, scratch);
+        times_[op * cell.arms.size() + arm] = core::arm_times(cell, *stored, arm, scratch);
     }
   }
 
-  const std::optional<ArmTimes>& at(std::size_t op, std::string_view arm) const {
+  const std::optional<core::ArmTimes>& at(std::size_t op, std::string_view arm) const {
     const auto stored = position(cell_.arms, arm);
     return stored ? times_[op * cell_.arms.size() + *stored] : none_;
   }
 
  private:
   const CellRecord& cell_;
-  std::vector<std::optional<ArmTimes>> times_;
-  std::optional<ArmTimes> none_;
+  std::vector<std::optional<core::ArmTimes>> times_;
+  std::optional<core::ArmTimes> none_;
 };
 
-std::optional<double> mean_ms(const std::optional<ArmTimes>& times) {
+std::optional<double> mean_ms(const std::optional<core::ArmTimes>& times) {
   if (times) return times->mean_ms();
   return std::nullopt;
 }
 
-OperationRow operation_row(const CellTimes& times, std::size_t op, const ArmTimes& baseline,
-                           const ArmTimes& candidate) {
+OperationRow operation_row(const CellTimes& times, std::size_t op, const core::ArmTimes& baseline,
+                           const core::ArmTimes& candidate) {
   OperationRow row;
   row.operation = kOperations[op];
   row.baseline_ms = baseline.mean_ms();
@@ -82,7 +82,7 @@ OperationRow operation_row(const CellTimes& times, std::size_t op, const ArmTime
 
 /// The block of the two arms with the widest middle half.
 void note_spread(const CellRecord& cell, const CellTimes& times, Row& row) {
-  double widest = kWideSpread;
+  double widest = core::kWideSpread;
   std::string worst;
   for (std::size_t op = 0; op < kOperations.size(); ++op)
     for (const std::string& arm : {row.baseline, row.candidate})
@@ -98,7 +98,7 @@ void note_spread(const CellRecord& cell, const CellTimes& times, Row& row) {
 
 void note_orders(Row& row) {
   const Delta& delta = *row.delta;
-  if (!orders_disagree(delta.initial_ms, delta.reversed_ms, delta.baseline_ms)) return;
+  if (!core::orders_disagree(delta.initial_ms, delta.reversed_ms, delta.baseline_ms)) return;
   row.warnings.push_back(
       {"order warning",
        fmt::format("the run orders disagree: {:+.4g} ms from the initial, {:+.4g} ms from the reversed blocks",
@@ -130,8 +130,8 @@ void note_bounds(const CellRecord& cell, const CellTimes& times, Row& row) {
 void add_delta(const CellTimes& times, Row& row) {
   Delta total;
   for (std::size_t op = 0; op < kOperations.size(); ++op) {
-    const ArmTimes& baseline = *times.at(op, row.baseline);
-    const ArmTimes& candidate = *times.at(op, row.candidate);
+    const core::ArmTimes& baseline = *times.at(op, row.baseline);
+    const core::ArmTimes& candidate = *times.at(op, row.candidate);
     total.baseline_ms += row.operations[op].baseline_ms;
     total.candidate_ms += row.operations[op].candidate_ms;
     total.delta_ms += row.operations[op].delta_ms;
@@ -178,8 +178,9 @@ void compare(const CellRecord& cell, const CellTimes& times, Depth depth, Row& r
   if (depth != Depth::rows) row.details = details_of(cell, row.baseline, row.candidate, depth);
 }
 
-/// Attributes that the run found out or chose for itself are no settings.
+/// Attributes that the run found out or chose for itself, or that were predicted, are no settings.
 bool is_setting(std::string_view name) {
+  if (name.starts_with("predicted_")) return false;
   constexpr std::array<std::string_view, 4> kFound{"identity", "failed_in", "validation_rows", "oversubscribed"};
   if (name.find("bytes") != std::string_view::npos || std::find(kFound.begin(), kFound.end(), name) != kFound.end())
     return false;

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <megaup/analysis/student_t.hpp>
+#include <megaup/core/student_t.hpp>
 
 namespace megaup::analysis {
 namespace {
@@ -24,6 +24,7 @@ bool is_incidental(std::string_view name) {
 
 std::map<std::string, std::string> surroundings(const Input& input) {
   auto all = input.environment;
+  all.erase("machine_yaml");  // a whole file: machine_sha256 says whether it is the same
   all["source"] = input.source;
   all["fabric"] = input.fabric;
   all["git"] = input.git;
@@ -76,7 +77,7 @@ std::optional<Interval> welch(const Row& a, const Row& b, double change) {
                          (variance_a * variance_a / static_cast<double>(first.degrees) +
                           variance_b * variance_b / static_cast<double>(second.degrees));
   const auto whole = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(degrees + 1e-9)));
-  const double half = student_t_quantile(0.5 + 0.5 * kConfidence, whole) * std::sqrt(variance);
+  const double half = core::student_t_quantile(0.5 + 0.5 * kConfidence, whole) * std::sqrt(variance);
   return Interval{change - half, change + half};
 }
 

@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <catch2/catch_test_macros.hpp>
 
-#include <megaup/analysis/estimator.hpp>
 #include <megaup/analysis/false_discovery.hpp>
 #include <megaup/analysis/interval.hpp>
 #include <megaup/analysis/sequential.hpp>
 #include <megaup/analysis/sign_flip.hpp>
 #include <megaup/analysis/verdict.hpp>
+#include <megaup/core/estimator.hpp>
 
 // Runs made up with a known Delta, through the estimator as files go through it. The long form is a benchmark, not a test:
 //   megaup_analysis_tests "[benchmark]"
@@ -76,7 +76,7 @@ class Maker {
     const double level = ms * (1 + world.block_effect * normal_(random_)) * std::exp(-world.noise * kMedianOfLarger);
     latency_.resize(kObservations * kRanks);
     for (double& time : latency_) time = level * std::exp(world.noise * normal_(random_));
-    return summarise_block(latency_, kRanks, scratch_)->median;
+    return megaup::core::summarise_block(latency_, kRanks, scratch_)->median;
   }
 
   std::mt19937_64 random_;

@@ -5,9 +5,9 @@
 #include <span>
 
 #include <megaup/analysis/block_series.hpp>
-#include <megaup/analysis/estimator.hpp>
 #include <megaup/analysis/row.hpp>
 #include <megaup/analysis/shortfall.hpp>
+#include <megaup/core/estimator.hpp>
 
 namespace megaup::analysis {
 namespace {

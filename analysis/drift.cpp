@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include <megaup/analysis/estimator.hpp>
+#include <megaup/core/estimator.hpp>
 
 namespace megaup::analysis {
 namespace {
@@ -46,7 +46,7 @@ double theil_sen_slope(std::span<const double> x, std::span<const double> y) {
   for (std::size_t i = 0; i < x.size(); ++i)
     for (std::size_t j = i + 1; j < x.size(); ++j)
       if (x[i] != x[j]) slopes.push_back((y[j] - y[i]) / (x[j] - x[i]));
-  return slopes.empty() ? 0 : median(slopes);
+  return slopes.empty() ? 0 : core::median(slopes);
 }
 
 double mann_kendall_p(std::span<const double> values) {

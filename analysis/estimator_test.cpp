@@ -1,4 +1,4 @@
-#include <megaup/analysis/estimator.hpp>
+#include <megaup/core/estimator.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -13,6 +13,7 @@
 
 using namespace megaup;
 using namespace megaup::analysis;
+using namespace megaup::core;
 using namespace megaup::analysis::test_support;
 using Catch::Approx;
 

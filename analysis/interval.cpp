@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <megaup/analysis/student_t.hpp>
+#include <megaup/core/student_t.hpp>
 
 namespace megaup::analysis {
 
@@ -33,17 +33,17 @@ std::optional<OrderedMean> ordered_mean(std::span<const double> values, std::spa
 }
 
 Interval interval_of(const OrderedMean& estimate, double confidence) {
-  const double half = student_t_quantile(0.5 + 0.5 * confidence, estimate.degrees) * estimate.standard_error;
+  const double half = core::student_t_quantile(0.5 + 0.5 * confidence, estimate.degrees) * estimate.standard_error;
   return {estimate.mean - half, estimate.mean + half};
 }
 
 double lower_bound(const OrderedMean& estimate, double confidence) {
-  return estimate.mean - student_t_quantile(confidence, estimate.degrees) * estimate.standard_error;
+  return estimate.mean - core::student_t_quantile(confidence, estimate.degrees) * estimate.standard_error;
 }
 
 double p_value(const OrderedMean& estimate) {
   if (estimate.standard_error == 0) return estimate.mean == 0 ? 1 : 0;
-  return 2 * student_t_cdf(-std::abs(estimate.mean) / estimate.standard_error, estimate.degrees);
+  return 2 * core::student_t_cdf(-std::abs(estimate.mean) / estimate.standard_error, estimate.degrees);
 }
 
 }  // namespace megaup::analysis

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include <megaup/analysis/estimator.hpp>
+#include <megaup/core/estimator.hpp>
 
 namespace megaup::analysis {
 
 Outliers outliers(std::span<double> values) {
   Outliers found;
   if (values.size() < 8) return found;
-  const auto [lower, upper] = quartiles(values);
+  const auto [lower, upper] = core::quartiles(values);
   const double width = upper - lower;
   for (const double value : values) {
     const double beyond = std::max(lower - value, value - upper);

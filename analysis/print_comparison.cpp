@@ -31,6 +31,7 @@ Grid environment_grid(const Comparison& comparison) {
 }
 
 std::string_view words(const Change& change) {
+  if (change.a.source == "simulated" || change.b.source == "simulated") return "no interval: a side is simulated";
   if (!change.interval_ms) return "no interval: both sides need 4 blocks";
   if (change.interval_ms->low > 0) return "B saves more";
   if (change.interval_ms->high < 0) return "B saves less";

@@ -14,12 +14,12 @@ namespace {
 
 constexpr double kFalseDiscoveryRate = 0.05;
 
-/// Rows with a Delta and too few blocks.
+/// Measured rows with a Delta and too few blocks.
 void add_missing_blocks(const std::vector<Row>& rows, std::vector<std::string>& out) {
   std::set<std::int64_t> blocks;
   std::size_t count = 0;
   for (const Row& row : rows)
-    if (row.delta && row.statistics.blocks < kLeastBlocks) {
+    if (row.delta && row.source != "simulated" && row.statistics.blocks < kLeastBlocks) {
       blocks.insert(row.statistics.blocks);
       ++count;
     }

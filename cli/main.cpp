@@ -19,9 +19,6 @@ namespace {
 using megaup::core::ErrorKind;
 using megaup::core::exit_status;
 
-/// Planned commands that no build has yet: refused by name, so that nobody takes the refusal for a typing error.
-constexpr std::string_view kNotBuiltYet[] = {"simulate"};
-
 void print_help(std::FILE* out) {
   fmt::print(out,
              "megaup {}: what fusing GEMM and all-to-all saves around attention\n\nusage: megaup COMMAND [ARGUMENTS]   "
@@ -36,11 +33,6 @@ int unknown_command(std::string_view name) {
   for (const auto& absent : megaup::cli::absent_commands())
     if (absent.name == name) {
       fmt::print(stderr, "megaup: '{}' is not in this build: {}\n", name, absent.reason);
-      return exit_status(ErrorKind::usage);
-    }
-  for (const auto planned : kNotBuiltYet)
-    if (planned == name) {
-      fmt::print(stderr, "megaup: '{}' is not built in version {}\n", name, megaup::core::version());
       return exit_status(ErrorKind::usage);
     }
   std::vector<std::string_view> known;

@@ -12,13 +12,14 @@ import sys
 # What each folder may include besides itself. The commands outside cli/measure also build without the measuring layers.
 MAY_INCLUDE = {
     "core": [],
+    "simulation": ["core"],
     "comm": ["core"],
     "ops": ["core", "comm"],
-    "experiments": ["core", "comm", "ops"],
+    "experiments": ["core", "simulation", "comm", "ops"],
     "analysis": ["core"],
     "cli": ["core", "analysis"],
-    "cli/measure": ["core", "analysis", "comm", "ops", "experiments", "cli"],
-    "tests": ["core", "comm", "ops", "experiments", "analysis", "cli"],
+    "cli/measure": ["core", "simulation", "analysis", "comm", "ops", "experiments", "cli"],
+    "tests": ["core", "simulation", "comm", "ops", "experiments", "analysis", "cli"],
 }
 
 # Included name (pattern) -> the only files that may include it (patterns of the path).

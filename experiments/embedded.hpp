@@ -15,4 +15,7 @@ std::span<const core::EmbeddedFile> embedded_specs();
 /// The part of batch scripts that is the same in all: one file.
 std::span<const core::EmbeddedFile> embedded_batch();
 
+/// The files of experiments/machines, in the order of their names.
+std::span<const core::EmbeddedFile> embedded_machines();
+
 }  // namespace megaup::experiments

@@ -34,7 +34,8 @@ std::size_t integer_length(std::string_view text) {
   return n > 1 && text[0] == '0' ? 0 : n;
 }
 
-/// Length of the real number that `text` starts with, 0 if none.
+}  // namespace
+
 std::size_t real_length(std::string_view text) {
   std::size_t n = integer_length(text);
   if (n == 0) return 0;
@@ -51,8 +52,6 @@ std::size_t real_length(std::string_view text) {
   }
   return n;
 }
-
-}  // namespace
 
 Parsed<std::int64_t> parse_integer(std::string_view text, std::int64_t least, std::int64_t most) {
   const bool negative = text.starts_with('-');

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ namespace megaup::experiments {
 /// A value, or what is wrong with the text: words that follow "must be ...".
 template <class T>
 using Parsed = std::variant<T, std::string>;
+
+/// Length of the real number that the text starts with, 0 if it starts with none.
+std::size_t real_length(std::string_view text);
 
 /// An integer in [least, most].
 Parsed<std::int64_t> parse_integer(std::string_view text, std::int64_t least, std::int64_t most);

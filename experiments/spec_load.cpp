@@ -1,6 +1,4 @@
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -9,22 +7,10 @@
 #include <megaup/experiments/embedded.hpp>
 #include <megaup/experiments/map_reader.hpp>
 #include <megaup/experiments/spec.hpp>
+#include <megaup/experiments/text_file.hpp>
 
 namespace megaup::experiments {
 namespace {
-
-constexpr std::streamsize kMaxBytes = (1 << 20) + 1;  // one more than a spec may have: enough to refuse it
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes(static_cast<std::size_t>(kMaxBytes), '\0');
-  if (in) in.read(bytes.data(), kMaxBytes);
-  if (in.bad() || (!in && !in.eof()))
-    throw core::Error(core::ErrorKind::usage,
-                      fmt::format("{}: cannot be read: {}", path.string(), std::generic_category().message(errno)));
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
-  return bytes;
-}
 
 std::string_view stem(std::string_view file) { return file.substr(0, file.rfind('.')); }
 
@@ -33,7 +19,7 @@ std::string_view stem(std::string_view file) { return file.substr(0, file.rfind(
 Spec load_spec(const std::string& argument, const KnownNames& known) {
   std::error_code error;
   const bool folder = std::filesystem::is_directory(argument, error);
-  if (!folder && std::filesystem::exists(argument, error)) return parse_spec(read_file(argument), argument, known);
+  if (!folder && std::filesystem::exists(argument, error)) return parse_spec(read_text_file(argument), argument, known);
   std::vector<std::string_view> shipped;
   for (const auto& file : embedded_specs()) {
     if (stem(file.name) == argument) return parse_spec(file.bytes, argument, known);

@@ -137,7 +137,7 @@ class Race {
       if (provider->infeasible(g_)) continue;
       for (const std::int64_t P : shard_counts) {
         const std::vector<std::int64_t> columns(static_cast<std::size_t>(P), g_.k / P);
-        std::shared_ptr<ops::HostGemm> gemm = prepare_host_gemm(provider->name, g_, columns, 1);
+        std::shared_ptr<ops::HostGemm> gemm = ops::prepare_host_gemm(provider->name, g_, columns, 1);
         contenders_.push_back({fmt::format("{}, {} shards, {}", provider->name, P, P == 1 ? "plain sink" : "head sink"),
                                false,
                                [this, gemm, P] {

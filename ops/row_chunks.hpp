@@ -15,8 +15,8 @@ namespace megaup::ops {
 /// chunks of 512 rows of a layer with H = 4096 cost 9 % of the GEMM, and its whole exchange in host memory 1 %.
 class RowChunks {
  public:
-  static constexpr std::int64_t kMostChunks = 4;
-  static constexpr std::int64_t kFewestRows = 1024;
+  static constexpr std::int64_t kMostChunks = core::kMostRowChunks;
+  static constexpr std::int64_t kFewestRows = core::kFewestChunkRows;
 
   RowChunks(std::int64_t M, std::int64_t row_step);
 

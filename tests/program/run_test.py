@@ -140,11 +140,6 @@ class Words(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("analyze", result.stderr)
 
-    def test_planned_command(self):
-        result = self.status("simulate", "x")
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("not built", result.stderr)
-
     def test_help_and_version(self):
         for word in ("--help", "--version"):
             result = self.status(word)

@@ -2,11 +2,11 @@
 #include <iostream>
 #include <vector>
 
-#include <megaup/analysis/estimator.hpp>
+#include <megaup/core/estimator.hpp>
 #include <megaup/core/version.hpp>
 
 int main() {
   std::cout << "megaup " << megaup::core::version() << '\n';
   std::vector<double> one_to_four{4, 1, 3, 2};
-  return megaup::core::version() == EXPECTED_VERSION && megaup::analysis::median(one_to_four) == 2.5 ? 0 : 1;
+  return megaup::core::version() == EXPECTED_VERSION && megaup::core::median(one_to_four) == 2.5 ? 0 : 1;
 }

@@ -1,11 +1,11 @@
-#include <megaup/analysis/student_t.hpp>
+#include <megaup/core/student_t.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
-using namespace megaup::analysis;
+using namespace megaup::core;
 
 TEST_CASE("Student's t distribution has the values of scipy.stats.t.cdf") {
   struct Known {

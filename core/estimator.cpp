@@ -1,10 +1,10 @@
-#include <megaup/analysis/estimator.hpp>
+#include <megaup/core/estimator.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace megaup::analysis {
+namespace megaup::core {
 namespace {
 
 /// Slowest rank of each observation; false if a value is not a finite positive time. NaN fails the comparison.
@@ -97,7 +97,7 @@ std::optional<BlockSummary> summarise_block(std::span<const double> latency, std
   return summary;
 }
 
-std::optional<ArmTimes> arm_times(const core::CellRecord& cell, std::size_t op, std::size_t arm,
+std::optional<ArmTimes> arm_times(const CellRecord& cell, std::size_t op, std::size_t arm,
                                   std::vector<double>& scratch) {
   const auto ranks = static_cast<std::size_t>(cell.ranks);
   const std::size_t block_size = static_cast<std::size_t>(cell.observations) * ranks;
@@ -126,4 +126,4 @@ bool orders_disagree(double initial_ms, double reversed_ms, double baseline_ms) 
   return effect > 1e-6 * baseline_ms && effect > 0.25 * delta;
 }
 
-}  // namespace megaup::analysis
+}  // namespace megaup::core

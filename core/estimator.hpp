@@ -9,7 +9,7 @@
 
 /// The estimator of docs/estimator.md, as pure functions. The order of every sum is fixed, so equal files give equal
 /// bits.
-namespace megaup::analysis {
+namespace megaup::core {
 
 /// A block whose middle half of observations spans more than a quarter of its median has no one typical time.
 inline constexpr double kWideSpread = 0.25;
@@ -49,11 +49,11 @@ struct ArmTimes {
 
 /// Nothing if any time of (op, arm) in any block is not finite and positive. Both orders must be there (see
 /// shortfall.hpp), and the sizes must fit.
-std::optional<ArmTimes> arm_times(const core::CellRecord& cell, std::size_t op, std::size_t arm,
+std::optional<ArmTimes> arm_times(const CellRecord& cell, std::size_t op, std::size_t arm,
                                   std::vector<double>& scratch);
 
 /// The blocks disagree by order when half the difference of their Deltas exceeds a quarter of Delta (so also when the
 /// signs differ). Differences below one millionth of the baseline are rounding, not order.
 bool orders_disagree(double initial_ms, double reversed_ms, double baseline_ms);
 
-}  // namespace megaup::analysis
+}  // namespace megaup::core

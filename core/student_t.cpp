@@ -1,9 +1,9 @@
-#include <megaup/analysis/student_t.hpp>
+#include <megaup/core/student_t.hpp>
 
 #include <cmath>
 #include <numbers>
 
-namespace megaup::analysis {
+namespace megaup::core {
 namespace {
 
 /// P(|T| < t), t >= 0. With theta = atan(t / sqrt(degrees)), both sums run over powers of cos(theta) in steps of two; each term is the one
@@ -37,4 +37,4 @@ double student_t_quantile(double p, std::int64_t degrees) {
   return high;
 }
 
-}  // namespace megaup::analysis
+}  // namespace megaup::core
