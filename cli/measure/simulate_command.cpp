@@ -57,7 +57,7 @@ void probe(const Request& request, std::uint64_t bytes) {
 }
 
 int predict(const Request& request) {
-  constexpr std::uint64_t kBytesOfACell = 32 * 1024;
+  constexpr std::uint64_t kBytesOfACell = std::uint64_t{32} * 1024;
   const PredictableTables tables;
   const auto spec = experiments::load_spec(request.spec, tables.names());
   if (const auto why = experiments::unpredictable(spec)) refuse(*why);
@@ -82,6 +82,7 @@ int predict(const Request& request) {
 
 simulation::Measurements measured(const std::vector<std::filesystem::path>& files) {
   std::vector<core::Record> records;
+  records.reserve(files.size());
   for (const auto& file : files) records.push_back(core::read_record(file));
   auto found = simulation::measurements(records);
   if (!found) refuse(found.reason());
