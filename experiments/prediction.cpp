@@ -10,6 +10,9 @@
 #include <megaup/core/text.hpp>
 #include <megaup/core/version.hpp>
 #include <megaup/experiments/measure.hpp>
+#include <megaup/ops/a2a_gemm/pull_map.hpp>
+#include <megaup/ops/gemm_a2a/push_map.hpp>
+#include <megaup/simulation/native_arms.hpp>
 
 namespace megaup::experiments {
 namespace {
@@ -18,11 +21,23 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+/// Why `fused` does not run in this cell, whatever a model of its time says. GPUs have a fabric of their own; the arms of
+/// hosts take every shape.
+core::Reason no_fused(const core::Problem& problem, const simulation::Machine& machine) {
+  if (machine.fabric != "nvlink" && machine.fabric != "pcie") return {};
+  for (const auto& op : core::kOperationForms) {
+    const bool push = op.kind == core::Kind::gemm_to_a2a;
+    if (const auto why = push ? ops::push_refusal(problem, op.columns) : ops::pull_refusal(problem, op.columns))
+      return fmt::format("the kernel of {} refuses this shape: {}", op.name, *why);
+  }
+  return {};
+}
+
 /// Sorts the arms into those with a time of every operation and the others.
-void sort_arms(PredictedCell& cell, const Spec& spec) {
+void sort_arms(PredictedCell& cell, const Spec& spec, const simulation::Machine& machine) {
   const auto arms = spec.arms.all();
   for (std::size_t arm = 0; arm < arms.size(); ++arm) {
-    std::string why;
+    std::string why = arms[arm] == "fused" ? no_fused(cell.cell->problem, machine).value_or("") : "";
     for (std::size_t op = 0; op < spec.operations.size() && why.empty(); ++op)
       if (const auto& time = cell.prediction->at(op, arm, arms.size()).time; !time) why = time.reason();
     if (why.empty())
@@ -54,7 +69,7 @@ PredictedCell predicted(const Cell& cell, const Spec& spec, const simulation::Ma
     return out;
   }
   out.prediction = std::move(*answer);
-  sort_arms(out, spec);
+  sort_arms(out, spec, machine);
   out.refused = no_comparison(out, spec);
   return out;
 }
@@ -137,9 +152,9 @@ core::Reason unpredictable(const Spec& spec) {
 }
 
 std::vector<PredictedCell> predict(const Plan& plan, const simulation::Machine& machine) {
-  simulation::Machine asked = machine;
-  if (plan.spec.backend.exchange != comm::Transport::automatic)
-    asked.default_transport = name(plan.spec.backend.exchange);
+  const bool automatic = plan.spec.backend.exchange == comm::Transport::automatic;
+  const simulation::Machine asked = simulation::with_transport(
+      machine, automatic ? machine.default_transport : std::string(name(plan.spec.backend.exchange)));
   std::vector<PredictedCell> cells;
   for (const Cell& cell : plan.cells) cells.push_back(predicted(cell, plan.spec, asked));
   return cells;

@@ -31,7 +31,7 @@ class Answer {
   std::variant<T, Cannot> content_;
 };
 
-/// A predicted time and the rule that gave it ("table: m, n, k as measured", "NCCL curve of 2 ranks, between 32 MiB and 64 MiB", ...).
+/// A predicted time and the rule that gave it ("GEMM measured (calibrated from ...)", "nccl exchange on the curve of 2 ranks (...)", ...).
 struct Estimate {
   double seconds = 0;
   std::string rule;

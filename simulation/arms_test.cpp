@@ -8,6 +8,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <megaup/simulation/fused_arm.hpp>
+#include <megaup/simulation/gemm_time.hpp>
 #include <megaup/simulation/native_arms.hpp>
 #include <megaup/simulation/pipeline.hpp>
 #include <megaup/simulation/test_support/machines.hpp>
@@ -128,6 +129,15 @@ TEST_CASE("native_packed is the sum of its parts") {
   // One kind of head: nothing to pipeline.
   const auto pipelined = native_arm(machine, "native_pipelined");
   CHECK(native_time(machine, *pipelined, core::kOutFwd, llama())->seconds == Approx(gemm + 2 * pass + exchange - 1e-6));
+}
+
+TEST_CASE("a gap below zero makes no arm faster than its GEMM or its exchange") {
+  Machine machine = plain_machine();
+  machine.gap = figure(-10);
+  const auto time = native_time(machine, *native_arm(machine, "native_packed"), core::kQkvFwd, llama());
+  REQUIRE(time);
+  const auto gemm = gemm_time(machine, core::gemm_shape(core::kQkvFwd, llama()));
+  CHECK(time->seconds >= gemm->seconds);
 }
 
 TEST_CASE("names of native arms say way and transport") {

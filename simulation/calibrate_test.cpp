@@ -163,6 +163,11 @@ TEST_CASE("files that say nothing about a machine are refused by name") {
   record.fabric = "nvlink";
   for (auto& cell : record.cells) cell.extra["duty"] = "spaced";
   CHECK_THAT(refusal_of(record), ContainsSubstring("duty"));
+  auto first = run_on(true_machine());
+  for (auto& cell : first.cells) cell.extra["devices"] = "NVIDIA H200, GPU-1, device 0; NVIDIA H200, GPU-2, device 1";
+  auto second = run_on(true_machine());
+  for (auto& cell : second.cells) cell.extra["devices"] = "NVIDIA B200, GPU-3, device 0; NVIDIA B200, GPU-4, device 1";
+  CHECK_THAT(measurements({first, second}).reason(), ContainsSubstring("GPU run.h5 is 'NVIDIA H200'"));
 }
 
 TEST_CASE("cells without all bounds, of one rank, alone, or not measured are left out with a reason") {
@@ -174,9 +179,15 @@ TEST_CASE("cells without all bounds, of one rank, alone, or not measured are lef
   record.cells[4].order = {0, 0};
   record.cells[5].cp = 1;
   record.cells[6].fault = "unit 'usec?'";
+  record.cells[7].extra["cache"] = "cold";
+  record.cells[8].extra["cadence"] = "back_to_back";
+  record.cells[9].extra["push"] = "c128x256/N8";
   const Measurements found = sound({record});
-  CHECK(found.cells.size() == 5);
-  REQUIRE(found.skipped.size() == 7);
+  CHECK(found.cells.size() == 2);
+  REQUIRE(found.skipped.size() == 10);
+  CHECK_THAT(found.skipped[7], ContainsSubstring("cold caches"));
+  CHECK_THAT(found.skipped[8], ContainsSubstring("back to back"));
+  CHECK_THAT(found.skipped[9], ContainsSubstring("push c128x256/N8"));
   CHECK_THAT(found.skipped[0], ContainsSubstring("run.h5 small4096: failed: out of memory"));
   CHECK_THAT(found.skipped[1], ContainsSubstring("alone"));
   CHECK_THAT(found.skipped[2], ContainsSubstring("reorder_only"));
@@ -205,6 +216,14 @@ TEST_CASE("a base of another fabric is refused") {
   const auto answer = calibrate(sound({run_on(true_machine())}), base, "x", "");
   REQUIRE_FALSE(answer);
   CHECK_THAT(answer.reason(), ContainsSubstring("over nvlink, machine 'base' is of pcie"));
+}
+
+TEST_CASE("a base of other hardware is refused") {
+  Machine base = base_machine();
+  base.multiprocessors = Count{148, "a test", "2026-11"};
+  const auto answer = calibrate(sound({run_on(true_machine())}), base, "x", "");
+  REQUIRE_FALSE(answer);
+  CHECK_THAT(answer.reason(), ContainsSubstring("measured on 128 multiprocessors, machine 'base' has 148"));
 }
 
 TEST_CASE("a run without a fused arm calibrates a machine that decides nothing") {

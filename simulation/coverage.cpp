@@ -50,6 +50,8 @@ void note_choice(const Machine& machine, std::string_view what, const Value& val
 void note_layouts(const Machine& machine, const Problem& problem, Coverage& coverage) {
   note_choice<std::int64_t>(
       machine, "CP", problem.P, [](const Problem& p) { return p.P; }, coverage);
+  note_choice<std::int64_t>(
+      machine, "head_dim", problem.D, [](const Problem& p) { return p.D; }, coverage);
   note_choice<std::string_view>(
       machine, "format", name(problem.format), [](const Problem& p) { return name(p.format); }, coverage);
   note_choice<std::string_view>(
@@ -87,6 +89,26 @@ void find_nearest(const Machine& machine, const Problem& problem, Coverage& cove
   coverage.distance = away(*nearest);
 }
 
+/// How far the held-out predictions had to reach: the largest distance of a cell to the nearest one of another model.
+double reach(const Machine& machine) {
+  double farthest = 0;
+  for (const CalibratedCell& cell : machine.cells) {
+    double nearest = std::numeric_limits<double>::infinity();
+    for (const CalibratedCell& other : machine.cells)
+      if (other.model != cell.model) nearest = std::min(nearest, distance(cell.problem, other.problem));
+    if (std::isfinite(nearest)) farthest = std::max(farthest, nearest);
+  }
+  return farthest;
+}
+
+void note_distance(const Machine& machine, Coverage& coverage) {
+  const double farthest = reach(machine);
+  if (coverage.distance > farthest)
+    coverage.outside.push_back(
+        fmt::format("{:.2f} away from its nearest measured cell, held-out predictions reached {:.2f}",
+                    coverage.distance, farthest));
+}
+
 }  // namespace
 
 Coverage coverage_of(const Machine& machine, const Question& question) {
@@ -99,6 +121,7 @@ Coverage coverage_of(const Machine& machine, const Question& question) {
   note_layouts(machine, question.problem, coverage);
   note_regime(machine, question, coverage);
   find_nearest(machine, question.problem, coverage);
+  note_distance(machine, coverage);
   coverage.inside = coverage.outside.empty();
   return coverage;
 }

@@ -1,5 +1,6 @@
 #include <megaup/simulation/delta_interval.hpp>
 
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -20,13 +21,13 @@ struct Errors {
 
 Errors errors_against(const Machine& machine, const std::string& baseline) {
   Errors errors;
-  std::set<std::string> models;
+  std::set<std::array<std::int64_t, 4>> models;  // by their sizes: the same model under two names is one
   for (const CalibratedCell& cell : machine.cells) {
     const auto found = cell.held_out.find(baseline);
     if (found == cell.held_out.end()) continue;
     errors.squares += found->second * found->second;
     ++errors.count;
-    models.insert(cell.model);
+    models.insert({cell.problem.H, cell.problem.Hq, cell.problem.Hk, cell.problem.D});
   }
   errors.models = static_cast<std::int64_t>(models.size());
   return errors;
@@ -44,14 +45,19 @@ void set_interval(const Machine& machine, PredictedDelta& delta) {
                                        delta.baseline, errors.models, kLeastModels);
     return;
   }
+  if (!(errors.squares > 0)) {
+    delta.interval_basis =
+        fmt::format("no interval: all held-out errors against {} are 0, which no measurement gives", delta.baseline);
+    return;
+  }
   const double t = core::student_t_quantile(0.5 + 0.5 * kConfidence, errors.models - 1);
   const double half = t * errors.rms() * delta.baseline_seconds;
   delta.low_seconds = delta.delta_seconds - half;
   delta.high_seconds = delta.delta_seconds + half;
   delta.interval_basis = fmt::format(
-      "{:.0f} %: Student's t {:.2f} ({} models - 1) times {:.1f} % of the baseline, the root mean square of {} "
+      "{:.0f} % against {}: Student's t {:.2f} ({} models - 1) times {:.1f} % of its time, the root mean square of {} "
       "held-out errors",
-      100 * kConfidence, t, errors.models, 100 * errors.rms(), errors.count);
+      100 * kConfidence, delta.baseline, t, errors.models, 100 * errors.rms(), errors.count);
 }
 
 }  // namespace

@@ -41,6 +41,12 @@ class Fit {
     if (base_ && base_->fabric != cells_.front()->fabric)
       return Cannot{fmt::format("{} was measured over {}, machine '{}' is of {}: give a machine of the same fabric",
                                 cells_.front()->file, cells_.front()->fabric, base_->name, base_->fabric)};
+    for (const MeasuredCell* cell : cells_)
+      if (base_ && base_->multiprocessors && cell->multiprocessors > 0 &&
+          base_->multiprocessors->value != cell->multiprocessors)
+        return Cannot{
+            fmt::format("{} was measured on {} multiprocessors, machine '{}' has {}: give one of that hardware",
+                        cell->file, cell->multiprocessors, base_->name, base_->multiprocessors->value)};
     take_setting();
     fit_gemm();
     fit_reorder();
@@ -140,6 +146,7 @@ class Fit {
         const auto ranks = static_cast<double>(curve.ranks);
         fastest = std::max(fastest, point.bytes * (ranks - 1) / ranks / point.seconds);
       }
+    if (machine_.peak_link_rate) fastest = std::min(fastest, machine_.peak_link_rate->value);
     machine_.link_rate = figure(fastest);
   }
 

@@ -1,6 +1,7 @@
 #include <megaup/simulation/machine.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <set>
 #include <string_view>
@@ -22,7 +23,15 @@ bool is_date(std::string_view text) {
     const bool digit = text[i] >= '0' && text[i] <= '9';
     if (kForm[i] == 'd' ? !digit : text[i] != '-') return false;
   }
-  return true;
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    unsigned value = 0;
+    for (std::size_t i = at; i < at + digits; ++i) value = 10 * value + static_cast<unsigned>(text[i] - '0');
+    return value;
+  };
+  return std::chrono::year_month_day{std::chrono::year(static_cast<int>(number(0, 4))),
+                                     std::chrono::month(number(5, 2)),
+                                     std::chrono::day(text.size() == 7 ? 1 : number(8, 2))}
+      .ok();
 }
 
 class Checker {
@@ -113,6 +122,9 @@ class Checker {
         factor(fmt::format("{}.compute", member), (*factors)->compute);
         factor(fmt::format("{}.link", member), (*factors)->link);
       }
+    if (machine_.link_rate && machine_.peak_link_rate && machine_.link_rate->value > machine_.peak_link_rate->value)
+      add("link_rate", fmt::format("{} bytes/s is above the peak link rate {}", core::number(machine_.link_rate->value),
+                                   core::number(machine_.peak_link_rate->value)));
     if (machine_.gemm_rate && machine_.peak_rate && machine_.gemm_rate->value > machine_.peak_rate->value)
       add("gemm_rate", fmt::format("{} FLOP/s is above the peak rate {}", core::number(machine_.gemm_rate->value),
                                    core::number(machine_.peak_rate->value)));
@@ -181,8 +193,9 @@ class Checker {
       if (cell.model.empty()) add(place, "name the model");
       if (const auto reason = core::refusal(cell.problem)) add(place, *reason);
       for (const auto& [baseline, error] : cell.held_out)
-        if (!std::isfinite(error))
-          add(place, fmt::format("held-out error against {} is {}", baseline, core::number(error)));
+        if (!(std::abs(error) <= 1))  // of a Delta that is a part of the baseline's time
+          add(place, fmt::format("held-out error against {} is {}: it is a share of the baseline's time, -1 to 1",
+                                 baseline, core::number(error)));
     }
     if (!machine_.cells.empty() && machine_.duty.empty()) add("duty", "say at which duty the cells were measured");
     if (!machine_.cells.empty() && machine_.schedule.empty())

@@ -58,6 +58,12 @@ core::Reason unusable(const CellRecord& cell) {
   if (const auto reason = core::refusal(problem_of(cell))) return reason;
   if (cell.cp == 1) return "one rank: nothing is exchanged";
   if (whole(cell, "solo") != 0) return "rank 0 was timed alone";
+  if (text(cell, "cache") == "cold") return "cold caches: a machine file describes warm ones";
+  if (text(cell, "cadence") == "back_to_back")
+    return "back to back: a machine file describes ranks that start together";
+  for (const char* family : {"push", "pull"})
+    if (const std::string kernel = text(cell, family); !kernel.empty() && kernel != "auto")
+      return fmt::format("{} {}: a machine file describes the kernels that the planner chooses", family, kernel);
   const auto initial = std::ranges::count(cell.order, std::uint8_t{0});
   const auto reversed = std::ranges::count(cell.order, std::uint8_t{1});
   if (initial == 0 || reversed == 0 || static_cast<std::size_t>(initial + reversed) != cell.order.size())
@@ -91,6 +97,7 @@ MeasuredCell measured_cell(const Record& record, const CellRecord& cell) {
                    .duty = text(cell, "duty"),
                    .schedule = text(cell, "schedule"),
                    .fabric = record.fabric,
+                   .device = text(cell, "devices").substr(0, text(cell, "devices").find(',')),
                    .date = record.created.substr(0, 10),
                    .multiprocessors = stored_multiprocessors(cell),
                    .default_transport = stored_transport(cell),
@@ -132,7 +139,7 @@ core::Reason mixed(const std::vector<MeasuredCell>& cells) {
   for (const MeasuredCell& cell : cells)
     for (const auto& [what, member] :
          {std::pair("fabric", &MeasuredCell::fabric), std::pair("duty", &MeasuredCell::duty),
-          std::pair("schedule", &MeasuredCell::schedule),
+          std::pair("schedule", &MeasuredCell::schedule), std::pair("GPU", &MeasuredCell::device),
           std::pair("exchange of native_packed", &MeasuredCell::default_transport)})
       if (cell.*member != first.*member && !((cell.*member).empty() || (first.*member).empty()))
         return fmt::format("{} {} is '{}', {} {} has '{}': one machine cannot be both, calibrate each for itself", what,

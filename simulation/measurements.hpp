@@ -16,6 +16,7 @@ struct MeasuredCell {
   std::string file, cell, model;
   core::Problem problem;
   std::string duty, schedule, fabric;
+  std::string device;                ///< the GPU's model; "" on hosts
   std::string date;                  ///< day of the file
   std::int64_t multiprocessors = 0;  ///< of the device as a fused kernel stored it; 0 = not known
   std::string default_transport;     ///< of native_packed as stored, without its version; "" = not known
@@ -35,8 +36,9 @@ struct Measurements {
 
 /// Takes the measured cells of records. Cannot, naming the file: `source` is not measured (a prediction is no measurement); the fabric is
 /// emulated (its exchange says nothing about a link); files of two fabrics; two duties or two schedules (their clocks differ: calibrate one
-/// machine for each); a run without gemm_only, exchange_only and reorder_only in any cell; no measured cell at all. Cells that are not
-/// measured, of one rank, of ranks that were timed alone, or without the bounds are skipped with a reason. A cell measured twice is taken twice.
+/// machine for each); two GPU models; a run without gemm_only, exchange_only and reorder_only in any cell; no measured cell at all. Cells that are not
+/// measured, of one rank, of ranks that were timed alone, with cold caches, back to back, with kernels that the spec named, or without the bounds are
+/// skipped with a reason. A cell measured twice is taken twice.
 Answer<Measurements> measurements(const std::vector<core::Record>& records);
 
 }  // namespace megaup::simulation

@@ -20,6 +20,11 @@ using core::OperationForm;
 using core::Problem;
 
 constexpr std::size_t kInFlight = 2;
+constexpr std::array<std::pair<std::string_view, NativeWay>, 3> kWays{{{"native_packed", NativeWay::packed},
+                                                                       {"native_pipelined", NativeWay::pipelined},
+                                                                       {"native_chunked", NativeWay::chunked}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTransports{
+    {{"_ce", "copy_engine"}, {"_window", "nccl_window"}, {"_zero_cta", "nccl_zero_cta"}}};
 
 /// Bytes of each part of a pipelined exchange: Q, K and V, or the query heads alone.
 std::vector<double> head_parts(const OperationForm& op, const Problem& problem) {
@@ -54,11 +59,6 @@ Answer<std::vector<PipelinePart>> moved_parts(const Machine& machine, const Nati
 }  // namespace
 
 std::optional<NativeArm> native_arm(const Machine& machine, std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, NativeWay>, 3> kWays{{{"native_packed", NativeWay::packed},
-                                                                         {"native_pipelined", NativeWay::pipelined},
-                                                                         {"native_chunked", NativeWay::chunked}}};
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTransports{
-      {{"_ce", "copy_engine"}, {"_window", "nccl_window"}, {"_zero_cta", "nccl_zero_cta"}}};
   for (const auto& [prefix, way] : kWays) {
     if (!name.starts_with(prefix)) continue;
     const std::string_view suffix = name.substr(prefix.size());
@@ -67,6 +67,21 @@ std::optional<NativeArm> native_arm(const Machine& machine, std::string_view nam
       if (suffix == ending) return NativeArm{way, std::string(transport)};
   }
   return std::nullopt;
+}
+
+Machine with_transport(const Machine& machine, const std::string& transport) {
+  Machine out = machine;
+  if (transport == machine.default_transport) return out;
+  out.default_transport = transport;
+  for (CalibratedCell& cell : out.cells)
+    for (const auto& [way_name, way] : kWays) {
+      cell.held_out.erase(std::string(way_name));
+      for (const auto& [ending, known] : kTransports)
+        if (const auto twin = cell.held_out.find(fmt::format("{}{}", way_name, ending));
+            known == transport && twin != cell.held_out.end())
+          cell.held_out[std::string(way_name)] = twin->second;
+    }
+  return out;
 }
 
 std::int64_t row_chunks(std::int64_t rows) {
@@ -98,6 +113,8 @@ Answer<Estimate> native_time(const Machine& machine, const NativeArm& arm, const
   } else {
     seconds += gemm->seconds + pipeline_seconds(*parts, parts->size());
   }
+  // The gap is what parts timed alone cost too much, so it may be negative: never by more than the other parts take.
+  seconds = std::max({seconds, gemm->seconds, exchange->seconds});
   return Estimate{seconds, fmt::format("{}; {}; {} part{}", gemm->rule, exchange->rule, parts->size(),
                                        parts->size() == 1 ? "" : "s")};
 }

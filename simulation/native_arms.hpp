@@ -21,6 +21,10 @@ struct NativeArm {
 /// Nothing for a name that is none of native_{packed,pipelined,chunked}{,_window,_zero_cta,_ce}.
 std::optional<NativeArm> native_arm(const Machine& machine, std::string_view name);
 
+/// The machine whose arms without a suffix exchange by `transport`. Held-out errors belong to a transport: theirs become those of the arm
+/// with that suffix, or none.
+Machine with_transport(const Machine& machine, const std::string& transport);
+
 /// Row chunks of native_chunked: as many as have 1024 rows, four at most, one at least.
 std::int64_t row_chunks(std::int64_t rows);
 
@@ -29,7 +33,7 @@ std::int64_t row_chunks(std::int64_t rows);
 ///   pipelined  gemm + pipeline of Q, K and V (one part in out_*, which is `packed`) + gap
 ///   chunked    pipeline of row chunks + gap, each with its share of the GEMM and a launch; two in flight. No share is rounded up to whole
 ///              waves: on an H200 a chunk of 2048 rows took a quarter of what 8192 rows did, the library picks another tile
-/// Cannot: a part cannot be predicted.
+/// and never less than its GEMM or its exchange alone. Cannot: a part cannot be predicted.
 Answer<Estimate> native_time(const Machine& machine, const NativeArm& arm, const core::OperationForm& op,
                              const core::Problem& problem);
 

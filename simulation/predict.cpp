@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -63,6 +64,8 @@ PredictedTime one_operation(const Machine& machine, const OperationForm& op, con
                             std::string_view arm) {
   PredictedTime out{std::string(op.name), std::string(arm), modelled(machine, op, problem, arm),
                     floor_seconds(machine, op, problem, arm)};
+  if (out.time && !std::isfinite(std::max(out.time->seconds, out.floor_seconds)))
+    out.time = Cannot{fmt::format("{} is not a finite time: the machine's figures are out of proportion", arm)};
   if (out.time && out.time->seconds < out.floor_seconds) {
     out.time->seconds = out.floor_seconds;
     out.time->rule = fmt::format("the floor, above what the model gives: {}", out.time->rule);

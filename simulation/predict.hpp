@@ -82,7 +82,7 @@ inline constexpr std::int64_t kLeastModels = 3;  ///< models with held-out error
 /// Predicts every operation by every arm. Cannot, with the reason of core::refusal, where no implementation may run the problem; and where
 /// no arm at all can be predicted. An arm that this machine cannot predict has its reason in PredictedTime::time, and no Delta.
 /// Cells outside the calibrated range are predicted, but no interval is claimed for them: their verdict is undecided.
-/// Cost: operations * arms * waves.
+/// Cost: operations * arms * points of the tables, and the square of the machine's cells.
 Answer<CellPrediction> predict(const Machine& machine, const Question& question);
 
 /// What the model leaves out, one line each, to be printed beside every prediction.

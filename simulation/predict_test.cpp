@@ -21,11 +21,15 @@ Question question(std::vector<std::string> arms = {"native_packed", "fused"}) {
   return {.problem = llama(), .operations = {"qkv_fwd", "out_fwd", "out_dgrad", "qkv_dgrad"}, .arms = std::move(arms)};
 }
 
-/// plain_machine with three measured models whose held-out errors against native_packed are all `error`.
+/// plain_machine with three measured models, apart by their KV heads, whose held-out errors against native_packed are
+/// all `error`.
 Machine measured_machine(double error) {
   Machine machine = plain_machine();
-  for (const auto* model : {"a", "b", "c"})
-    machine.cells.push_back({"run.h5", "cell", model, llama(), {"native_packed", "fused"}, {{"native_packed", error}}});
+  for (const auto& [model, kv_heads] : {std::pair("a", 8), {"b", 16}, {"c", 4}}) {
+    core::Problem problem = llama();
+    problem.Hk = kv_heads;
+    machine.cells.push_back({"run.h5", "cell", model, problem, {"native_packed", "fused"}, {{"native_packed", error}}});
+  }
   return machine;
 }
 
@@ -130,7 +134,7 @@ TEST_CASE("the interval is Student's t times the held-out errors, and the verdic
 
 TEST_CASE("without enough held-out errors, or outside the calibrated range, nothing is decided") {
   Machine machine = measured_machine(0.0001);
-  machine.cells[2].model = "b";
+  machine.cells[2].problem = machine.cells[1].problem;  // the same model under another name
   const auto two_models = sound(machine, question()).deltas[0];
   CHECK_FALSE(two_models.low_seconds);
   CHECK(two_models.verdict == PredictedVerdict::undecided);
@@ -143,6 +147,8 @@ TEST_CASE("without enough held-out errors, or outside the calibrated range, noth
   for (const auto& [says, change] :
        {Outside{"m of qkv_fwd is 16384, measured 8192 to 8192", [](Question& q) { q.problem.s *= 2; }},
         Outside{"duty spaced, measured sustained", [](Question& q) { q.duty = "spaced"; }},
+        Outside{"head_dim 64 was not measured",
+                [](Question& q) { q.problem.D = 64, q.problem.Hq = 64, q.problem.Hk = 16; }},
         Outside{"schedule blocked, measured interleaved", [](Question& q) { q.schedule = "blocked"; }},
         Outside{"format bshd was not measured", [](Question& q) { q.problem.format = core::ActivationFormat::bshd; }},
         Outside{"sequence order dual_chunk", [](Question& q) { q.problem.order = core::SequenceOrder::dual_chunk; }},
@@ -157,6 +163,8 @@ TEST_CASE("without enough held-out errors, or outside the calibrated range, noth
     CHECK(cell.deltas.at(0).verdict == PredictedVerdict::undecided);
     CHECK_FALSE(cell.deltas[0].low_seconds);
   }
+  Machine exact = measured_machine(0);
+  CHECK_THAT(sound(exact, question()).deltas.at(0).reason, ContainsSubstring("which no measurement gives"));
   Question other = question({"native_packed", "native_packed_ce"});
   other.candidate = "native_packed_ce";
   CHECK_THAT(sound(measured_machine(0.0001), other).deltas.at(0).reason,
@@ -179,4 +187,43 @@ TEST_CASE("the list of arms and the model of each arm agree") {
   CHECK(transport_of(plain_machine(), "native_chunked_ce") == "copy_engine");
   CHECK(transport_of(plain_machine(), "exchange_only") == "nccl");
   CHECK_FALSE(not_modelled().empty());
+}
+
+TEST_CASE("within every range, but farther from all cells than held-out predictions reached, is outside") {
+  Machine machine = measured_machine(0.01);
+  for (const std::int64_t tokens : {1024, 65536})  // every size is now within its range
+    for (CalibratedCell cell : measured_machine(0.01).cells) {
+      cell.problem = llama(tokens);
+      cell.problem.Hk = machine.cells[machine.cells.size() % 3].problem.Hk;
+      machine.cells.push_back(cell);
+    }
+  CHECK(sound(machine, question()).coverage.inside);
+  Question between = question();
+  between.problem.s *= 3;  // 24576 rows: ln 3 from 8192, ln 2.7 from 65536, while models are ln 1.5 apart in n
+  const auto cell = sound(machine, between);
+  CHECK_FALSE(cell.coverage.inside);
+  CHECK_THAT(cell.coverage.outside.at(0), ContainsSubstring("held-out predictions reached"));
+  CHECK(cell.deltas.at(0).verdict == PredictedVerdict::undecided);
+}
+
+TEST_CASE("held-out errors belong to a transport") {
+  Machine machine = measured_machine(0.01);
+  for (CalibratedCell& cell : machine.cells) cell.held_out["native_packed_ce"] = 0.02;
+  const Machine same = with_transport(machine, "nccl");
+  CHECK(same == machine);
+  const Machine copies = with_transport(machine, "copy_engine");
+  const auto by_name = sound(machine, question({"native_packed_ce", "fused"})).deltas.at(0);
+  const auto by_choice = sound(copies, question()).deltas.at(0);
+  CHECK(*by_choice.low_seconds == *by_name.low_seconds);
+  Machine other = with_transport(machine, "nccl_zero_cta");
+  other.exchange.push_back({"nccl_zero_cta", 2, "a test", "2026-11", {{1e6, 10e-6}, {100e6, 200e-6}}});
+  CHECK_FALSE(sound(other, question()).deltas.at(0).low_seconds);
+}
+
+TEST_CASE("a machine out of proportion gives no times") {
+  Machine machine = plain_machine();
+  machine.peak_link_rate = figure(1e-310), machine.link_rate = figure(1e-311);
+  const auto answer = predict(machine, question());
+  REQUIRE_FALSE(answer);
+  CHECK_THAT(answer.reason(), ContainsSubstring("not a finite time"));
 }

@@ -125,7 +125,8 @@ std::string confusion_text(const std::vector<simulation::HeldOut>& all, std::siz
 
 /// Name, origin and the two factors of the fused kernels.
 std::string machine_text(const simulation::Machine& machine, std::size_t width) {
-  std::vector<std::string> lines{machine.description};
+  std::vector<std::string> lines{machine.description,
+                                 "factors are fitted together: one by itself says nothing about the hardware"};
   const auto factors = [&](std::string_view family, const std::optional<simulation::Contention>& value) {
     lines.push_back(value ? fmt::format("{}: the GEMM takes x{:.3f} of its time alone, the exchange x{:.3f} ({})",
                                         family, value->compute.value, value->link.value, value->compute.source)

@@ -51,8 +51,29 @@ class PredictableTables {
   std::vector<std::string_view> arms_, bounds_;
 };
 
+/// --force replaces an old result, and never what this very command reads.
+void protect_inputs(const Request& request) {
+  std::vector<std::filesystem::path> inputs{request.spec, request.machine};
+  for (const auto* files : {&request.calibrate, &request.validate})
+    inputs.insert(inputs.end(), files->begin(), files->end());
+  std::error_code none;  // a name that is no file is no input either
+  for (const auto& input : inputs)
+    if (std::filesystem::equivalent(input, request.output, none))
+      refuse(fmt::format("{} is read and would be replaced: another -o", input.string()));
+}
+
+/// A file given twice would count twice.
+void refuse_twins(const std::vector<std::filesystem::path>& files) {
+  std::error_code none;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (std::filesystem::equivalent(files[i], files[j], none))
+        refuse(fmt::format("{} is given twice ({}): leave one out", files[i].string(), files[j].string()));
+}
+
 /// An existing output, or one that cannot be written, is found before anything is computed.
 void probe(const Request& request, std::uint64_t bytes) {
+  if (!request.output.empty()) protect_inputs(request);
   if (!request.output.empty()) core::probe_output(request.output, request.force, bytes);
 }
 
@@ -81,6 +102,7 @@ int predict(const Request& request) {
 }
 
 simulation::Measurements measured(const std::vector<std::filesystem::path>& files) {
+  refuse_twins(files);
   std::vector<core::Record> records;
   records.reserve(files.size());
   for (const auto& file : files) records.push_back(core::read_record(file));

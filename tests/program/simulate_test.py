@@ -156,6 +156,28 @@ class Predict(ProgramTest):
         self.assertEqual((self.folder / "out.h5").read_bytes(), before)
         self.predicted("--force")
 
+    def test_shapes_that_the_kernels_refuse_pay_nothing(self):
+        for model, tokens, why in (("hidden: 8192, query_heads: 64, kv_heads: 8, head_dim: 96", 8192, "D = 96"),
+                                   ("hidden: 4096, query_heads: 32, kv_heads: 8, head_dim: 128", 2056, "runs of 2056")):
+            odd = (f"spec_version: 1\nname: odd\nmodels:\n  odd: {{{model}}}\nworkload: {{batch: 8}}\n"
+                   f"matrix: {{model: [odd], cp: [2], tokens_per_rank: [{tokens}]}}\narms: {{baseline: [native_packed]}}\n"
+                   "measure: {schedule: interleaved}\nbackend: {device: cuda}\n")
+            result = self.check(self.call("simulate", self.spec(odd), "--machine", "h200-nvl"), 3)
+            self.assertNotIn("pays", result.stdout)
+            self.assertIn("the kernel of qkv_fwd refuses this shape", result.stdout + result.stderr)
+            self.assertIn(why, result.stdout + result.stderr)
+
+    def test_force_replaces_no_input(self):
+        machine = self.folder / "own.yaml"
+        machine.write_text(MACHINE)
+        before = machine.read_bytes()
+        self.check(self.call("simulate", self.spec(spec()), "--machine", "own.yaml", "-o", "own.yaml", "--force"), 2, "own.yaml is read")
+        self.assertEqual(machine.read_bytes(), before)
+        run = self.folder / "run.h5"
+        run.write_bytes(MEASURED[0].read_bytes())
+        self.check(self.call("simulate", "--calibrate", "run.h5", "-o", "./run.h5", "--force"), 2, "run.h5 is read")
+        self.assertEqual(run.read_bytes(), MEASURED[0].read_bytes())
+
     def test_other_transport(self):
         self.predicted()
         self.predicted(spec_text=spec(backend=", exchange: copy_engine"), output="ce.h5")
@@ -194,6 +216,7 @@ class Calibrate(ProgramTest):
             (MEASURED[0], RESULTS / "h200-solo-blocked-llama.h5"): ("h200-solo-blocked-llama.h5", "emulated"),
             (MEASURED[0], RESULTS / "h200-x2-blocked.h5"): ("h200-x2-blocked.h5", "blocked"),
             (MEASURED[0], RESULTS / "h200-x2-spaced.h5"): ("h200-x2-spaced.h5", "spaced"),
+            (MEASURED[0], MEASURED[0]): ("given twice",),
             ("missing.h5",): ("missing.h5",),
         }.items():
             for mode in (["--calibrate", *arguments, "-o", "m.yaml"], ["--validate", *arguments]):
