@@ -1,10 +1,4 @@
 
-die() { # STATUS MESSAGE
-  printf 'megaup job %s: %s\n' "$SLURM_JOB_ID" "$2" >&2
-  exit "$1"
-}
-
-[[ -n ${SLURM_JOB_ID:-} ]] || { printf 'this is a batch script of Slurm: start it with sbatch\n' >&2; exit 2; }
 command -v -- "$program" >/dev/null || die 4 "there is no program $program on $HOSTNAME"
 
 # The spec lies beside the result because all ranks read it. Ranks and time above were chosen for these very bytes.
@@ -27,7 +21,7 @@ fi
 trap : TERM # scancel sends it to this shell too, which must live until the ranks have written what is finished
 status=0
 "${launch[@]}" "$program" "${step[@]}" || status=$?
-if [[ -e $kept ]]; then
+if [[ -e $kept ]] && ((status == 3 || status == 5 || status > 128)); then # after 2 and 4 nothing was measured here
   printf 'megaup job %s: not every cell is measured: submit this script again to go on, with sbatch --nodelist=%s: on other nodes all cells are measured anew\n' \
     "$SLURM_JOB_ID" "${SLURM_JOB_NODELIST:-}" >&2
 fi

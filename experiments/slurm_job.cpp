@@ -77,11 +77,21 @@ void check_words(const Spec& spec, const SlurmRequest& request) {
   check_word(spec, "--partition", request.partition);
   check_word(spec, "--account", request.account);
   check_word(spec, "--mpi", request.mpi);
+  if (request.mpi.empty()) refuse(spec, "--mpi is empty: `srun --mpi=list` shows what there is");
+  if (request.program.starts_with('-'))
+    refuse(spec, "--program '{}': it is no option", core::one_line(request.program));
+  if (!std::isfinite(request.gflops)) refuse(spec, "--gflops {}: it must be a number", request.gflops);
   for (const auto& line : request.setup) check_line(spec, "--setup", line);
   for (const auto& line : request.directives) {
     check_line(spec, "--sbatch", line);
     if (!line.starts_with('-'))
       refuse(spec, "--sbatch '{}': it must be an option of sbatch, as --constraint=h200", line);
+    if (line.find_first_of(" '\"") != std::string::npos && line.find_first_of("'\"") == std::string::npos)
+      refuse(spec, "--sbatch '{}': sbatch ends a word at a blank: quote the value, as --comment=\"two words\"", line);
+    for (const std::string_view never : {"--array", "--wrap"})
+      if (line.starts_with(never))
+        refuse(spec, "--sbatch '{}': {} would have several jobs write one result: a script for each, with its --result",
+               line, never);
   }
 }
 
@@ -162,8 +172,7 @@ void estimate(SlurmJob& job, const SlurmRequest& request) {
     if (gemms > spec.measure.cell_timeout_s) ++job.n_too_long;
     seconds += std::min(kChecksSeconds + kSlower * gemms, spec.measure.cell_timeout_s);
   }
-  const double least = 2 * static_cast<double>(request.grace_s);
-  job.limit_s = std::ceil(std::max(seconds, least) / kMinute) * kMinute;
+  job.limit_s = std::ceil((seconds + static_cast<double>(request.grace_s)) / kMinute) * kMinute;
   job.time = slurm_time(std::llround(job.limit_s));
 }
 

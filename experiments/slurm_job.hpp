@@ -53,8 +53,8 @@ std::optional<std::int64_t> slurm_seconds(std::string_view text);
 /// Lays the job out. Processes (communicator auto and mpi): as many as the largest cp, consecutive ones form the groups
 /// of smaller cells. Threads (communicator threads and self, and ranks that share a device): one task that has all.
 ///
-/// Time: 5 min, and for each cell 30 s and three times its GEMMs, but not more than its cell_timeout; at least twice the
-/// grace; whole minutes.
+/// Time: 5 min, for each cell 30 s and three times its GEMMs, but not more than its cell_timeout, and the grace; whole
+/// minutes.
 ///
 /// Pure: no device, clock or file is asked. Throws core::Error{usage} with the mend: no cell can run; a cp does not
 /// divide the largest one and `ranks` is not given; ranks that the nodes do not divide; several nodes, or `ranks`, where

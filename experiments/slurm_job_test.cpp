@@ -79,7 +79,7 @@ TEST_CASE("the script of a small spec, line by line", "[slurm]") {
 # sbatch starts it. Submitted again it goes on where an earlier job was stopped, was killed or had failed cells; on other
 # nodes than before it measures all again (sbatch --nodelist). `megaup status RESULT` says from any shell how far it is.
 #   cells   2 to run, 0 refused; at most MEMORY MiB of memory a rank
-#   time    5 min, and for each cell 30 s and three times its GEMMs, or its cell_timeout (2 min) if that is less; all GEMMs
+#   time    5 min, for each cell 30 s and three times its GEMMs, or its cell_timeout (2 min) if that is less, and the grace; all GEMMs
 #           take less than 1 s at 100 GFLOP/s (--gflops). What is not done by then a second submission does
 #   note    2 groups of cp 2 work side by side, and the slowest counts: for the time of one group alone make a spec with that cp only
 #SBATCH --job-name=megaup-t
@@ -88,7 +88,7 @@ TEST_CASE("the script of a small spec, line by line", "[slurm]") {
 #SBATCH --nodes=1
 #SBATCH --ntasks=4
 #SBATCH --ntasks-per-node=4
-#SBATCH --time=00:07:00
+#SBATCH --time=00:08:00
 # A neighbour on the node would share memory bandwidth, links and power with what is timed.
 #SBATCH --exclusive
 #SBATCH --mem=0
@@ -98,12 +98,19 @@ TEST_CASE("the script of a small spec, line by line", "[slurm]") {
 #SBATCH --requeue
 set -euo pipefail
 
+die() {{ # STATUS MESSAGE
+  printf 'megaup job %s: %s\n' "$SLURM_JOB_ID" "$2" >&2
+  exit "$1"
+}}
+
+[[ -n ${{SLURM_JOB_ID:-}} ]] || {{ printf 'this is a batch script of Slurm: start it with sbatch\n' >&2; exit 2; }}
+
 program='/opt/megaup'
 result='/data/t.h5'
 
 # A rank that dies must end the job: the others would wait for it until the time is over. Groups are consecutive ranks: block.
 # Not bound: the program divides the cores of the node among its ranks (to bind them: --cpus-per-rank).
-launch=(srun --mpi=pmix --kill-on-bad-exit=1 --nodes=1 --ntasks=4 --ntasks-per-node=4 --distribution=block --cpu-bind=none)
+launch=(srun --mpi=pmix --kill-on-bad-exit=1 --export=ALL --nodes=1 --ntasks=4 --ntasks-per-node=4 --distribution=block --cpu-bind=none)
 
 spec_sha256={}
 write_spec() {{ # FILE: head, because the last line of a here-document always ends
@@ -192,13 +199,13 @@ TEST_CASE("the time comes from the plan, and no cell has more than its timeout",
   SlurmRequest asked = request();
   asked.gflops = flop / 10 / 1e9;  // its GEMMs take 10 s
   CHECK(job(of, asked).gemm_s == Catch::Approx(10));
-  CHECK(job(of, asked).limit_s == 360);  // 300 + 30 + 3 * 10
+  CHECK(job(of, asked).limit_s == 420);  // 300 + 30 + 3 * 10 + 60
   asked.gflops = flop / 1000 / 1e9;
-  CHECK(job(of, asked).limit_s == 420);  // 300 + 100, whole minutes
+  CHECK(job(of, asked).limit_s == 480);  // 300 + 100 + 60, whole minutes
   CHECK_THAT(slurm_notes(job(of, asked)).front(), ContainsSubstring("1 cells take longer than cell_timeout"));
   CHECK(job(spec("2, 4"), asked).gemm_s > job(spec("4"), asked).gemm_s + 1999);  // two groups do it twice
   asked = with(&SlurmRequest::grace_s, std::int64_t{600});
-  CHECK(job(of, asked).limit_s == 1200);
+  CHECK(job(of, asked).limit_s == 960);  // 300 + 30 + 600, whole minutes
 }
 
 TEST_CASE("a time is what sbatch takes, and longer than the grace", "[slurm]") {
@@ -250,7 +257,7 @@ TEST_CASE("what the user adds comes last, and set-up lines before the measuremen
   CHECK_THAT(text, ContainsSubstring("#SBATCH --partition=gpu,big\n#SBATCH --account=a.b@c\n"));
   CHECK_THAT(text,
              ContainsSubstring("#SBATCH --requeue\n#SBATCH --constraint=h200\n#SBATCH --mem=64G\nset -euo pipefail\n"));
-  CHECK_THAT(text, ContainsSubstring("\nmodule load cuda/13\nexport X='1'\nset -u\n"));
+  CHECK_THAT(text, ContainsSubstring("\nmodule load cuda/13\nexport X='1'\nset -eu\n"));
   CHECK_THAT(line_of(text, "launch="),
              ContainsSubstring("--mpi=pmix_v4") && ContainsSubstring("--cpus-per-task=6 --cpu-bind=cores"));
 }

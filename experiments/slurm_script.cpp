@@ -64,7 +64,8 @@ std::string duration(double seconds) {
 std::string time_text(const SlurmJob& job, const SlurmRequest& request) {
   if (!request.time.empty()) return "as asked for";
   return fmt::format(
-      "5 min, and for each cell 30 s and three times its GEMMs, or its cell_timeout ({}) if that is less; all GEMMs\n"
+      "5 min, for each cell 30 s and three times its GEMMs, or its cell_timeout ({}) if that is less, and the grace; "
+      "all GEMMs\n"
       "#           take {} at {:.0f} GFLOP/s (--gflops). What is not done by then a second submission does",
       duration(job.plan.spec.measure.cell_timeout_s), duration(job.gemm_s), job.gflops);
 }
@@ -86,6 +87,17 @@ std::string head(const SlurmJob& job, const SlurmRequest& request) {
       core::one_line(plan.spec.file), plan.n_runnable, plan.n_refused, most / (1 << 20), time_text(job, request));
   for (const auto& note : slurm_notes(job)) out += fmt::format("#   note    {}\n", note);
   return out;
+}
+
+/// Said before anything is done: a script that is not started by sbatch, and how an end is told.
+std::string beginning() {
+  return "set -euo pipefail\n\n"
+         "die() { # STATUS MESSAGE\n"
+         "  printf 'megaup job %s: %s\\n' \"$SLURM_JOB_ID\" \"$2\" >&2\n"
+         "  exit \"$1\"\n"
+         "}\n\n"
+         "[[ -n ${SLURM_JOB_ID:-} ]] || { printf 'this is a batch script of Slurm: start it with sbatch\\n' >&2; exit "
+         "2; }\n";
 }
 
 std::string directives(const SlurmJob& job, const SlurmRequest& request) {
@@ -116,20 +128,22 @@ std::string directives(const SlurmJob& job, const SlurmRequest& request) {
       "#SBATCH --requeue\n",
       request.grace_s);
   for (const auto& line : request.directives) out += "#SBATCH " + line + "\n";
-  return out + "set -euo pipefail\n";
+  return out + beginning();
 }
 
 std::string setup(const SlurmRequest& request) {
   if (request.setup.empty()) return {};
-  std::string out = "\nset +u # set-up scripts, as those of modules, read variables that nobody has set\n";
+  std::string out =
+      "\nset +eu # set-up scripts, as those of modules, read variables that nobody has set and go on after errors\n";
   for (const auto& line : request.setup) out += line + "\n";
-  return out + "set -u\n";
+  return out + "set -eu\n";
 }
 
 std::string launcher(const SlurmJob& job, const SlurmRequest& request) {
   std::vector<std::string> words{"srun",
                                  "--mpi=" + (job.threads ? std::string("none") : request.mpi),
                                  "--kill-on-bad-exit=1",
+                                 "--export=ALL",
                                  fmt::format("--nodes={}", job.nodes),
                                  fmt::format("--ntasks={}", job.tasks),
                                  fmt::format("--ntasks-per-node={}", job.tasks_per_node()),

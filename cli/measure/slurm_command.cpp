@@ -36,7 +36,7 @@ void add_resources(CLI::App& app, experiments::SlurmRequest& request) {
   app.add_option("--nodes", request.nodes, "nodes; default 1")->check(many);
   app.add_option("--gpus-per-node", request.gpus_per_node, "GPUs; default: one a rank with device: cuda")->check(many);
   app.add_option("--cpus-per-rank", request.cpus_per_rank,
-                 "cores that each rank is bound to; default: all ranks share the node")
+                 "CPUs, as Slurm counts them, that each rank is bound to; default: all ranks share the node")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
   app.add_option("--grace", request.grace_s,
                  "seconds before the end of the time at which the program is asked to stop; default 60")
@@ -95,6 +95,9 @@ void choose_program(const experiments::Spec& spec, experiments::SlurmRequest& re
 void choose_result(const experiments::Spec& spec, Words& words) {
   if (words.result.empty()) words.result = spec.name + ".h5";
   words.result = fs::absolute(words.result).lexically_normal();
+  if (words.result.filename().empty())
+    throw core::Error(core::ErrorKind::usage, fmt::format("--result {}: it names a folder, and must name an HDF5 file",
+                                                          core::one_line(words.result.string())));
   words.request.result = words.result.string();
   const experiments::CellStore store(words.result);
   if (fs::exists(words.result) && !store.exists())
@@ -108,6 +111,17 @@ void choose_result(const experiments::Spec& spec, Words& words) {
                core::one_line(words.result.parent_path().string()));
 }
 
+/// --force replaces an old script, and nothing else.
+void choose_output(const Words& words) {
+  if (words.output.empty()) return;
+  std::error_code none;  // the name of a shipped spec is no file
+  const bool is_spec = fs::equivalent(words.spec, words.output, none);
+  if (!is_spec && fs::absolute(words.output).lexically_normal() != words.result) return;
+  throw core::Error(core::ErrorKind::usage,
+                    fmt::format("-o {}: it is {}: another name for the script", core::one_line(words.output.string()),
+                                is_spec ? "the spec itself" : "the result of the job too"));
+}
+
 int run(int argc, char** argv) {
   Words words;
   if (const auto status = read_words(argc, argv, words)) return *status;
@@ -115,6 +129,7 @@ int run(int argc, char** argv) {
   const auto spec = experiments::load_spec(words.spec, known.names());
   choose_program(spec, words.request);
   choose_result(spec, words);
+  choose_output(words);
   const auto job = experiments::slurm_job(spec, {.version = core::version()}, words.request);
   const auto script = experiments::slurm_script(job, words.request);
   for (const auto& note : experiments::slurm_notes(job)) fmt::print(stderr, "megaup: note: {}\n", note);

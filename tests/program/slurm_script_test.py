@@ -60,7 +60,7 @@ class Script(ProgramTest):
         self.assertFalse((self.folder / "out.h5.job-7.yaml").exists())
         (self.folder / "out.h5.cells").mkdir()
         shutil.copy(self.folder / "spec.yaml", self.folder / "out.h5.cells" / "spec.yaml")
-        self.check(self.execute(), 0, "submit this script again")
+        self.check(self.execute(STATUS="5"), 5, "submit this script again")
         self.assertEqual(self.arguments(), ["resume", out])
 
     def test_cells_of_another_spec_are_not_resumed(self):
@@ -99,6 +99,21 @@ class Script(ProgramTest):
         self.check(self.execute(), 2, "was changed", "megaup slurm")
         self.assertFalse((self.calls / "program").exists())
 
+    def test_set_up_may_fail_and_comes_after_the_question_whether_this_is_a_job(self):
+        self.make("--setup", "false", "--setup", "touch was-here")
+        self.check(self.execute(SLURM_JOB_ID=""), 2, "start it with sbatch")
+        self.assertFalse((self.folder / "was-here").exists())
+        self.check(self.execute(), 0)
+        self.assertTrue((self.folder / "was-here").exists())
+
+    def test_nobody_is_sent_to_this_node_when_nothing_was_measured_on_it(self):
+        self.make("--result", "out.h5")
+        (self.folder / "out.h5.cells").mkdir()
+        shutil.copy(self.folder / "spec.yaml", self.folder / "out.h5.cells" / "spec.yaml")
+        for status, told in ((5, True), (137, True), (2, False), (4, False)):
+            result = self.check(self.execute(STATUS=str(status)), status)
+            self.assertEqual("--nodelist" in result.stderr, told, result.stderr)
+
     def test_what_the_job_lacks_is_named(self):
         self.make("--result", "out.h5")
         self.check(self.execute(SLURM_JOB_ID=""), 2, "sbatch")
@@ -130,7 +145,10 @@ class CommandLine(ProgramTest):
         for arguments, words in (((), "side by side"), (("--ranks", "2"), "are refused"), (("--nodes", "2"), "several nodes (2 a node)")):
             self.check(self.call("slurm", spec, *arguments), 0, words)
         for arguments, words in ((("--nodes", "3"), "4 ranks on 3 nodes"), (("--time", "1"), "nothing would be measured"), (("--result", "a\nb"), "one line"),
-                                 (("--partition", "a b"), "--partition 'a b'"), (("--gpus-per-node", "2"), "device: host"), (("--sbatch", "rm"), "option of sbatch")):
+                                 (("--partition", "a b"), "--partition 'a b'"), (("--gpus-per-node", "2"), "device: host"), (("--sbatch", "rm"), "option of sbatch"),
+                                 (("--sbatch", "--comment=a b"), "quote the value"), (("--sbatch", "--array=1-4"), "--array"), (("--mpi", ""), "--mpi is empty"),
+                                 (("--program=-x",), "no option"), (("--gflops", "nan"), "--gflops"), (("--result", "new/"), "names a folder"),
+                                 (("-o", "job.sh", "--result", "job.sh"), "the result of the job"), (("-o", spec, "--force"), "the spec itself")):
             self.check(self.call("slurm", spec, *arguments), 2, words)
         self.check(self.call("slurm", self.spec(small_spec(cp="3"))), 2, "no cell of this spec can run")
         self.check(self.call("slurm", "no-such-spec"), 2, "no-such-spec")

@@ -35,6 +35,7 @@ class Slurm(ProgramTest):
 
     def setUp(self):
         super().setUp()
+        self.addCleanup(self.cluster.cancel_all)
         # More ranks than cores: threads of OpenMP that wait must not keep a core.
         self.environment |= self.cluster.environment | {"OMP_WAIT_POLICY": "passive"}
 
@@ -87,17 +88,15 @@ class Slurm(ProgramTest):
             self.assertFalse((self.folder / "out.h5").exists())
 
     def test_a_cancelled_job_can_be_resumed(self):
-        self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48", observations=300))
+        self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48", observations=2000))
         # The shell outlives the signal, so that it can tell the exit status of its rank.
         (self.folder / "job.sh").write_text(
             f"#!/bin/bash\n{' '.join(SRUN)} -n 2 bash -c 'trap : TERM; {MEGAUP} run spec.yaml -o out.h5; echo $? > status.$SLURM_PROCID'\n")
         job = subprocess.run(["sbatch", "--parsable", "-N", "1", "-n", "2", "-o", "job.out", "job.sh"], cwd=self.folder,
                              env=self.environment, capture_output=True, text=True, timeout=60).stdout.strip()
         self.wait_until(lambda: any((self.folder / "out.h5.cells").glob("*.h5")), "a first cell")
-        begin = time.monotonic()
         self.assertEqual(self.cluster.call("scancel", job).returncode, 0)
         self.wait_until(lambda: not self.cluster.call("squeue", "-h", "-j", job).stdout.strip(), "the end of the job")
-        self.assertLess(time.monotonic() - begin, 10)
         self.assertEqual((self.folder / "status.0").read_text(), "5\n")
         statuses = [text(a["status"]) for a, _, _ in cells(self.folder / "out.h5").values()]
         self.assertGreaterEqual(statuses.count("measured"), 1)
@@ -125,7 +124,7 @@ class Slurm(ProgramTest):
 
         def ended():
             fields.update(word.split("=", 1) for word in self.cluster.call("scontrol", "show", "job", job).stdout.split() if "=" in word)
-            return fields["JobState"] not in ("PENDING", "RUNNING", "COMPLETING")
+            return fields.get("JobState", "PENDING") not in ("PENDING", "RUNNING", "COMPLETING")
 
         self.wait_until(ended, f"the end of job {job}")
         return fields["JobState"], fields["ExitCode"]
@@ -157,7 +156,7 @@ class Slurm(ProgramTest):
         self.assertEqual(self.statuses(), ["measured"], self.log())
 
     def test_a_stopped_script_ends_with_5_and_goes_on_when_submitted_again(self):
-        self.script(self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48", observations=300)))
+        self.script(self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48", observations=2000)))
         job = self.submit()
         self.wait_until(lambda: any((self.folder / "out.h5.cells").glob("*.h5")), "a first cell")
         self.cluster.call("scancel", "--signal=TERM", job)
@@ -166,6 +165,15 @@ class Slurm(ProgramTest):
         self.assertIn("incomplete", self.statuses())
         self.assertEqual(self.end_of(self.submit()), ("COMPLETED", "0:0"), self.log())
         self.assertEqual(self.statuses(), ["measured"] * 6, self.log())
+
+    def test_ranks_get_what_set_up_exports_at_sites_that_export_nothing(self):
+        wrapper = self.folder / "wrapper"
+        wrapper.write_text(f"#!/bin/bash\necho seen=$FROM_SET_UP\nexec {MEGAUP} \"$@\"\n")
+        wrapper.chmod(0o755)
+        self.script(self.spec(small_spec(cp="2", tokens="8")), "--program", "./wrapper", "--setup", "export FROM_SET_UP=it " + " ".join(
+            f"{name}={value}" for name, value in self.environment.items() if name.startswith("OMPI_")), "--sbatch=--export=NONE")
+        self.end_of(self.submit())
+        self.assertEqual(self.log().count("seen=it"), 2, self.log())
 
     def test_a_job_whose_time_is_nearly_over_is_stopped_in_time(self):
         self.script(self.spec(small_spec(cp="2", tokens="8, 16, 24, 32, 40, 48", observations=100_000).replace("60 s", "1 h")))
