@@ -10,6 +10,7 @@
 #include <megaup/analysis/text.hpp>
 #include <megaup/cli/arguments.hpp>
 #include <megaup/cli/command.hpp>
+#include <megaup/cli/inputs.hpp>
 #include <megaup/core/atomic_file.hpp>
 #include <megaup/core/error.hpp>
 #include <megaup/core/record.hpp>
@@ -38,6 +39,7 @@ std::optional<int> read_words(int argc, char** argv, Words& words) {
 int run(int argc, char** argv) {
   Words words;
   if (const auto status = read_words(argc, argv, words)) return *status;
+  protect_inputs({words.files.begin(), words.files.end()}, words.output);
   std::string held;  // a file appears whole or not at all; standard output is written as it comes
   const auto write = [&](std::string_view text) {
     if (words.output.empty())

@@ -10,6 +10,7 @@
 #include <megaup/analysis/text.hpp>
 #include <megaup/cli/arguments.hpp>
 #include <megaup/cli/command.hpp>
+#include <megaup/cli/inputs.hpp>
 #include <megaup/core/atomic_file.hpp>
 
 namespace megaup::cli {
@@ -44,6 +45,7 @@ std::optional<int> read_words(int argc, char** argv, Words& words) {
 int run(int argc, char** argv) {
   Words words;
   if (const auto status = read_words(argc, argv, words)) return *status;
+  protect_inputs({words.files.begin(), words.files.end()}, words.output);
   analysis::Question question;
   question.files.assign(words.files.begin(), words.files.end());
   question.filter = analysis::Filter(words.filters);

@@ -7,6 +7,7 @@
 
 #include <megaup/cli/arguments.hpp>
 #include <megaup/cli/command.hpp>
+#include <megaup/cli/inputs.hpp>
 #include <megaup/cli/measure/measuring.hpp>
 #include <megaup/cli/measure/prediction_text.hpp>
 #include <megaup/cli/terminal.hpp>
@@ -51,29 +52,19 @@ class PredictableTables {
   std::vector<std::string_view> arms_, bounds_;
 };
 
-/// --force replaces an old result, and never what this very command reads.
-void protect_inputs(const Request& request) {
-  std::vector<std::filesystem::path> inputs{request.spec, request.machine};
-  for (const auto* files : {&request.calibrate, &request.validate})
-    inputs.insert(inputs.end(), files->begin(), files->end());
-  std::error_code none;  // a name that is no file is no input either
-  for (const auto& input : inputs)
-    if (std::filesystem::equivalent(input, request.output, none))
-      refuse(fmt::format("{} is read and would be replaced: another -o", input.string()));
-}
-
 /// A file given twice would count twice.
 void refuse_twins(const std::vector<std::filesystem::path>& files) {
-  std::error_code none;
   for (std::size_t i = 0; i < files.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (std::filesystem::equivalent(files[i], files[j], none))
+      if (same_file(files[i], files[j]))
         refuse(fmt::format("{} is given twice ({}): leave one out", files[i].string(), files[j].string()));
 }
 
 /// An existing output, or one that cannot be written, is found before anything is computed.
 void probe(const Request& request, std::uint64_t bytes) {
-  if (!request.output.empty()) protect_inputs(request);
+  std::vector<std::filesystem::path> inputs{request.spec, request.machine};
+  inputs.insert(inputs.end(), request.calibrate.begin(), request.calibrate.end());
+  protect_inputs(inputs, request.output);
   if (!request.output.empty()) core::probe_output(request.output, request.force, bytes);
 }
 

@@ -5,6 +5,7 @@
 
 #include <megaup/cli/arguments.hpp>
 #include <megaup/cli/command.hpp>
+#include <megaup/cli/inputs.hpp>
 #include <megaup/cli/measure/measuring.hpp>
 #include <megaup/comm/backend.hpp>
 #include <megaup/core/atomic_file.hpp>
@@ -114,8 +115,7 @@ void choose_result(const experiments::Spec& spec, Words& words) {
 /// --force replaces an old script, and nothing else.
 void choose_output(const Words& words) {
   if (words.output.empty()) return;
-  std::error_code none;  // the name of a shipped spec is no file
-  const bool is_spec = fs::equivalent(words.spec, words.output, none);
+  const bool is_spec = same_file(words.spec, words.output);
   if (!is_spec && fs::absolute(words.output).lexically_normal() != words.result) return;
   throw core::Error(core::ErrorKind::usage,
                     fmt::format("-o {}: it is {}: another name for the script", core::one_line(words.output.string()),

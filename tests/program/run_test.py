@@ -88,6 +88,13 @@ class Output(ProgramTest):
         self.check(self.call("run", self.spec(small_spec(cp="1", tokens="8")), "-o", "out.h5", "--force"), 0)
         self.assertEqual(len(cells(self.folder / "out.h5")), 1)
 
+    def test_force_never_replaces_what_is_read(self):
+        self.check(self.call("run", self.spec(small_spec(cp="2", tokens="8")), "-o", "out.h5"), 0)
+        before = (self.folder / "out.h5").read_bytes()
+        for command in ("report", "export"):
+            self.check(self.call(command, "out.h5", "-o", "./out.h5", "--force"), 2, "out.h5 is read and would be replaced")
+            self.assertEqual((self.folder / "out.h5").read_bytes(), before)
+
     def test_a_missing_folder_is_refused(self):
         self.check(self.call("run", self.spec(small_spec()), "-o", "nowhere/out.h5"), 4, "nowhere")
 
