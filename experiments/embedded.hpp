@@ -12,7 +12,7 @@ std::span<const core::EmbeddedFile> embedded_models();
 /// The files of experiments/specs, in the order of their names.
 std::span<const core::EmbeddedFile> embedded_specs();
 
-/// The part of batch scripts that is the same in all: one file.
+/// What is the same in all batch scripts: batch_begin.bash, then batch_job.bash.
 std::span<const core::EmbeddedFile> embedded_batch();
 
 /// The files of experiments/machines, in the order of their names.

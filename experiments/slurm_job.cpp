@@ -86,7 +86,7 @@ void check_words(const Spec& spec, const SlurmRequest& request) {
     check_line(spec, "--sbatch", line);
     if (!line.starts_with('-'))
       refuse(spec, "--sbatch '{}': it must be an option of sbatch, as --constraint=h200", line);
-    if (line.find_first_of(" '\"") != std::string::npos && line.find_first_of("'\"") == std::string::npos)
+    if (line.find(' ') != std::string::npos && line.find_first_of("'\"") == std::string::npos)
       refuse(spec, "--sbatch '{}': sbatch ends a word at a blank: quote the value, as --comment=\"two words\"", line);
     for (const std::string_view never : {"--array", "--wrap"})
       if (line.starts_with(never))

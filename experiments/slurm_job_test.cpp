@@ -118,7 +118,7 @@ write_spec() {{ # FILE: head, because the last line of a here-document always en
 {}END_OF_SPEC
 }}
 {})",
-      core::version(), core::git_commit(), core::sha256(yaml), yaml.size(), yaml, embedded_batch().front().bytes);
+      core::version(), core::git_commit(), core::sha256(yaml), yaml.size(), yaml, embedded_batch().back().bytes);
   std::string found = script(parse(yaml));
   const std::size_t memory = found.find("at most ") + 8;
   found.replace(memory, found.find(" MiB") - memory, "MEMORY");  // plan_test judges it

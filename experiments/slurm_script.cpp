@@ -89,17 +89,6 @@ std::string head(const SlurmJob& job, const SlurmRequest& request) {
   return out;
 }
 
-/// Said before anything is done: a script that is not started by sbatch, and how an end is told.
-std::string beginning() {
-  return "set -euo pipefail\n\n"
-         "die() { # STATUS MESSAGE\n"
-         "  printf 'megaup job %s: %s\\n' \"$SLURM_JOB_ID\" \"$2\" >&2\n"
-         "  exit \"$1\"\n"
-         "}\n\n"
-         "[[ -n ${SLURM_JOB_ID:-} ]] || { printf 'this is a batch script of Slurm: start it with sbatch\\n' >&2; exit "
-         "2; }\n";
-}
-
 std::string directives(const SlurmJob& job, const SlurmRequest& request) {
   const std::string name = "megaup-" + slug(job.plan.spec.name);
   std::vector<std::string> lines{
@@ -128,7 +117,7 @@ std::string directives(const SlurmJob& job, const SlurmRequest& request) {
       "#SBATCH --requeue\n",
       request.grace_s);
   for (const auto& line : request.directives) out += "#SBATCH " + line + "\n";
-  return out + beginning();
+  return out + std::string(embedded_batch().front().bytes);
 }
 
 std::string setup(const SlurmRequest& request) {
@@ -184,7 +173,7 @@ std::string embedded_spec(const Plan& plan) {
 std::string slurm_script(const SlurmJob& job, const SlurmRequest& request) {
   return fmt::format("{}{}{}\nprogram={}\nresult={}\n{}{}{}", head(job, request), directives(job, request),
                      setup(request), quoted(request.program), quoted(request.result), launcher(job, request),
-                     embedded_spec(job.plan), embedded_batch().front().bytes);
+                     embedded_spec(job.plan), embedded_batch().back().bytes);
 }
 
 }  // namespace megaup::experiments
