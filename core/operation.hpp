@@ -63,5 +63,9 @@ constexpr std::int64_t exchange_bytes(const OperationForm& op, const Problem& p)
 
 /// native_chunked: chunks at most, and rows of one at least (why: ops/row_chunks.hpp).
 inline constexpr std::int64_t kMostRowChunks = 4, kFewestChunkRows = 1024;
+/// Rows of a chunk of M rows, before a GEMM's row step rounds them up.
+constexpr std::int64_t chunk_rows(std::int64_t M) {
+  return std::max((M + kMostRowChunks - 1) / kMostRowChunks, kFewestChunkRows);
+}
 
 }  // namespace megaup::core

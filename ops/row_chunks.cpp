@@ -7,7 +7,7 @@
 namespace megaup::ops {
 
 RowChunks::RowChunks(std::int64_t M, std::int64_t row_step) : M_(M) {
-  const std::int64_t wanted = std::max((M + kMostChunks - 1) / kMostChunks, kFewestRows);
+  const std::int64_t wanted = core::chunk_rows(M);
   rows_ = std::min(M, (wanted + row_step - 1) / row_step * row_step);
 }
 

@@ -16,7 +16,6 @@ namespace megaup::ops {
 class RowChunks {
  public:
   static constexpr std::int64_t kMostChunks = core::kMostRowChunks;
-  static constexpr std::int64_t kFewestRows = core::kFewestChunkRows;
 
   RowChunks(std::int64_t M, std::int64_t row_step);
 

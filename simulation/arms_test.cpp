@@ -154,7 +154,9 @@ TEST_CASE("names of native arms say way and transport") {
 
 TEST_CASE("chunks have 1024 rows at least, and there are four at most") {
   CHECK(row_chunks(512) == 1);
+  CHECK(row_chunks(1500) == 2);  // the last one short, as it is run
   CHECK(row_chunks(2048) == 2);
+  CHECK(row_chunks(3000) == 3);
   CHECK(row_chunks(4096) == 4);
   CHECK(row_chunks(1 << 20) == 4);
 }

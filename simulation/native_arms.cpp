@@ -85,7 +85,8 @@ Machine with_transport(const Machine& machine, const std::string& transport) {
 }
 
 std::int64_t row_chunks(std::int64_t rows) {
-  return std::clamp<std::int64_t>(rows / core::kFewestChunkRows, 1, core::kMostRowChunks);
+  const std::int64_t each = core::chunk_rows(rows);
+  return (rows + each - 1) / each;
 }
 
 Answer<Estimate> native_time(const Machine& machine, const NativeArm& arm, const OperationForm& op,

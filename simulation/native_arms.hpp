@@ -25,7 +25,7 @@ std::optional<NativeArm> native_arm(const Machine& machine, std::string_view nam
 /// with that suffix, or none.
 Machine with_transport(const Machine& machine, const std::string& transport);
 
-/// Row chunks of native_chunked: as many as have 1024 rows, four at most, one at least.
+/// Row chunks of native_chunked: four at most, of 1024 rows at least but for the last one.
 std::int64_t row_chunks(std::int64_t rows);
 
 /// Seconds of a native arm, both ways round:
